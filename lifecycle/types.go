@@ -1,0 +1,220 @@
+package lifecycle
+
+import (
+	"context"
+	"time"
+
+	"github.com/jivad/jivad/chitta/fold"
+)
+
+// Embedder turns text into a unit vector of a fixed dimension.
+type Embedder interface {
+	// ID names model and version; it is recorded with every event.
+	ID() string
+	// Dim is the length of every vector.
+	Dim() int
+	// Embed returns a fresh unit vector. Text without anything to embed is an error.
+	Embed(ctx context.Context, text string) ([]float32, error)
+}
+
+// Assessor judges an experience once.
+type Assessor interface {
+	ID() string
+	Assess(ctx context.Context, e Experience) (fold.Judgement, error)
+}
+
+// Experience is what an assessor sees.
+type Experience struct {
+	Text      string
+	Embedding []float32
+	// Date is the entry's own local date, YYYY-MM-DD or empty.
+	Date string
+}
+
+// Note is one thing to remember, before it was judged.
+type Note struct {
+	Text string `json:"text"`
+	// Date is the entry's own local date, YYYY-MM-DD; empty means unknown on
+	// import and today when written live.
+	Date     string `json:"date,omitempty"`
+	Label    string `json:"label,omitempty"`
+	Category string `json:"category,omitempty"`
+	// Source is a relative path or a word such as "write" or "api".
+	Source string `json:"source,omitempty"`
+}
+
+// Receipt tells what became of a note. It is given only when the note is durable.
+type Receipt struct {
+	Event   string `json:"event"`
+	Session int    `json:"session"`
+	// Duplicate is true when the same text of the same day was already there.
+	Duplicate bool `json:"duplicate"`
+	// Created is true when the note became an impression of its own.
+	Created    bool    `json:"created"`
+	Reactivate int     `json:"reactivated"`
+	Soft       int     `json:"soft"`
+	Suppressed int     `json:"suppressed"`
+	Weight     float64 `json:"weight"`
+	Focus      float64 `json:"focus"`
+	Theta      float64 `json:"theta"`
+	Novelty    float64 `json:"novelty"`
+	Match      float64 `json:"match"`
+	Shares     Shares  `json:"shares"`
+	Assessor   string  `json:"assessor"`
+}
+
+// Shares are the squares of a character vector: they sum to 1.
+type Shares struct {
+	Tamas  float64 `json:"tamas"`
+	Rajas  float64 `json:"rajas"`
+	Sattva float64 `json:"sattva"`
+}
+
+// Progress is how far a long work has come.
+type Progress struct {
+	Done    int           `json:"done"`
+	Total   int           `json:"total"`
+	Stage   string        `json:"stage,omitempty"`
+	Elapsed time.Duration `json:"elapsed_ns"`
+}
+
+// ImportReport tells what an import did.
+type ImportReport struct {
+	Entries    int      `json:"entries"`
+	New        int      `json:"new"`
+	Duplicates int      `json:"duplicates"`
+	Sessions   int      `json:"sessions"`
+	Warnings   []string `json:"warnings,omitempty"`
+	Seconds    float64  `json:"seconds"`
+	PerMinute  float64  `json:"entries_per_minute"`
+}
+
+// SessionReport is one session as people ask for it.
+type SessionReport struct {
+	Number      int       `json:"session"`
+	Date        string    `json:"date,omitempty"`
+	Opened      time.Time `json:"opened"`
+	Closed      time.Time `json:"closed,omitzero"`
+	Open        bool      `json:"open"`
+	Events      int       `json:"events"`
+	New         int       `json:"new"`
+	Reactivated int       `json:"reactivated"`
+	Soft        int       `json:"soft"`
+	Suppressed  int       `json:"suppressed"`
+	WitnessGap  *float64  `json:"witness_gap"`
+	Reason      string    `json:"reason,omitempty"`
+}
+
+// Status is what the daemon says of itself.
+type Status struct {
+	Version     string         `json:"version"`
+	PID         int            `json:"pid"`
+	DataDir     string         `json:"data_dir"`
+	Socket      string         `json:"socket,omitempty"`
+	Diary       string         `json:"diary,omitempty"`
+	Uptime      float64        `json:"uptime_seconds"`
+	Embedder    string         `json:"embedder"`
+	Assessor    string         `json:"assessor"`
+	Dim         int            `json:"dim"`
+	Events      uint64         `json:"events"`
+	Impressions int            `json:"impressions"`
+	Tendencies  int            `json:"tendencies"`
+	Queue       int            `json:"queue"`
+	Session     *SessionReport `json:"session,omitempty"`
+	LastSession *SessionReport `json:"last_session,omitempty"`
+	StoreBytes  int64          `json:"store_bytes"`
+	StateDigest string         `json:"state_digest"`
+	Index       string         `json:"index"`
+	Problems    []string       `json:"problems,omitempty"`
+}
+
+// RecallQuery asks for entries by meaning and by words.
+type RecallQuery struct {
+	Text string `json:"text"`
+	// Limit is the number of answers, 1 to 100; 0 means 10.
+	Limit int `json:"limit,omitempty"`
+	// From and To bound the entry's own date, YYYY[-MM[-DD]], inclusive.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+}
+
+// Impression is one samskara as people ask for it.
+type Impression struct {
+	ID     string `json:"id"`
+	Date   string `json:"date,omitempty"`
+	Source string `json:"source,omitempty"`
+	// Text is what consent lets the store keep; empty once it is buried.
+	Text        string  `json:"text,omitempty"`
+	Excerpt     string  `json:"excerpt,omitempty"`
+	Session     int     `json:"session"`
+	LastSession int     `json:"last_session"`
+	Age         int     `json:"age_sessions"`
+	Depth       float64 `json:"depth"`
+	Peak        float64 `json:"peak"`
+	Activations int     `json:"activations"`
+	Shares      Shares  `json:"shares"`
+	Valence     float64 `json:"valence"`
+	Intensity   float64 `json:"intensity"`
+	Emotion     float64 `json:"emotion"`
+	Novelty     float64 `json:"novelty"`
+	Assessor    string  `json:"assessor,omitempty"`
+	Category    string  `json:"category,omitempty"`
+	Tendency    string  `json:"tendency,omitempty"`
+	// Linked are the impressions that the event acted on when it made none of its own.
+	Linked []string `json:"linked,omitempty"`
+}
+
+// Recalled is one answer to a query.
+type Recalled struct {
+	Rank int `json:"rank"`
+	// Score orders the answers; Similarity is the cosine, Lexical the share of
+	// the query's words that the entry holds, in [0,1]; Phrase says that the
+	// entry holds the query letter for letter.
+	Score      float64    `json:"score"`
+	Similarity float64    `json:"similarity"`
+	Lexical    float64    `json:"lexical"`
+	Phrase     bool       `json:"phrase"`
+	Impression Impression `json:"impression"`
+}
+
+// Tendency is one vasana as people ask for it.
+type Tendency struct {
+	ID           string   `json:"id"`
+	Name         string   `json:"name"`
+	Members      []string `json:"members"`
+	Shares       Shares   `json:"shares"`
+	Coherence    float64  `json:"coherence"`
+	Hardness     float64  `json:"hardness"`
+	Influence    float64  `json:"influence"`
+	FirstSession int      `json:"first_session"`
+	LastSession  int      `json:"last_session"`
+	Trend        string   `json:"trend"`
+}
+
+// SoulDocument is SOUL.md at one session.
+type SoulDocument struct {
+	Session int    `json:"session"`
+	Path    string `json:"path"`
+	Text    string `json:"text"`
+	Digest  string `json:"digest"`
+}
+
+// Check is one line of verify or doctor.
+type Check struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Detail string `json:"detail"`
+	// Hint says what to do when it is not OK.
+	Hint string `json:"hint,omitempty"`
+}
+
+// VerifyReport is what verify found.
+type VerifyReport struct {
+	OK          bool    `json:"ok"`
+	Checks      []Check `json:"checks"`
+	StateDigest string  `json:"state_digest"`
+	Events      uint64  `json:"events"`
+	// From is the sequence that the fold started from; 0 is genesis.
+	From    uint64  `json:"from"`
+	Seconds float64 `json:"seconds"`
+}
