@@ -1,0 +1,131 @@
+package house
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// arrows is the picture in docs/architecture.md as a table: what a package may import of ours.
+// A package without a row fails the test, so that a new room is drawn before it is built.
+var arrows = map[string][]string{
+	"reactivation":        {},
+	"gate":                {},
+	"gate/evidence":       {},
+	"boards":              {},
+	"internal/atomicfile": {},
+	"internal/ledger":     {},
+	"internal/sample":     {},
+	"internal/house":      {},
+	"lifecycle/diary":     {},
+	"chitta/fold":         {"reactivation", "gate"},
+	"chitta/neighbour":    {"chitta/fold"},
+	"chitta/vasana":       {"reactivation"},
+	"chitta":              {"chitta/fold", "chitta/neighbour", "reactivation", "internal/ledger", "internal/atomicfile"},
+	"soul/lineage":        {"internal/ledger"},
+	"soul":                {"reactivation", "internal/atomicfile"},
+	"lifecycle": {
+		"reactivation", "gate", "gate/evidence", "boards", "internal/atomicfile", "internal/ledger",
+		"lifecycle/diary", "chitta", "chitta/fold", "chitta/neighbour", "chitta/vasana", "soul", "soul/lineage",
+	},
+	"sync":             {"soul/lineage"},
+	"sync/hub":         {"sync", "soul/lineage"},
+	"internal/builtin": {"chitta/fold", "reactivation", "lifecycle"},
+	"internal/ollama":  {"chitta/fold", "reactivation", "lifecycle"},
+	"internal/api":     {"lifecycle", "soul"},
+	"internal/config":  {"boards", "gate", "reactivation"},
+	"cmd/jivad":        {"*"}, // the only place that wires
+}
+
+// pure packages take values and return values. Whatever could make a second fold of the same events
+// differ from the first is out of their reach.
+var pure = []string{"reactivation", "gate", "gate/evidence", "chitta/fold"}
+
+// impure are the standard packages that bring in a clock, chance, the machine or other goroutines.
+// A trailing slash covers everything below.
+var impure = []string{
+	"time", "os", "os/", "math/rand", "math/rand/", "crypto/rand", "net", "net/", "sync", "sync/",
+	"io/fs", "path/filepath", "log", "log/", "runtime", "runtime/", "syscall", "unsafe", "context", "database/",
+}
+
+func TestImportsFollowTheArrows(t *testing.T) {
+	for _, p := range packages(t) {
+		allowed, known := arrows[p.room()]
+		if !known {
+			t.Errorf("package %s has no row in the table of arrows: draw it in docs/architecture.md and add the row", p.room())
+			continue
+		}
+		for _, imp := range p.Imports {
+			if target, ours := ownRoom(imp); ours && !slices.Contains(allowed, "*") && !slices.Contains(allowed, target) {
+				t.Errorf("%s imports %s, but may only import %v", p.room(), target, allowed)
+			}
+		}
+		if slices.Contains(pure, p.room()) {
+			for _, imp := range p.Imports {
+				if why := notPure(imp); why != "" {
+					t.Errorf("%s is pure and may not import %s: %s", p.room(), imp, why)
+				}
+			}
+		}
+	}
+}
+
+// ownRoom tells whether an import is ours, and its room.
+func ownRoom(imp string) (string, bool) {
+	return strings.CutPrefix(imp, module+"/")
+}
+
+// notPure gives the reason why a pure package may not have this import, or "".
+func notPure(imp string) string {
+	if _, ours := ownRoom(imp); ours {
+		return "" // held by the arrows
+	}
+	if first, _, _ := strings.Cut(imp, "/"); strings.Contains(first, ".") {
+		return "it is not of the standard library"
+	}
+	for _, ban := range impure {
+		if imp == ban || strings.HasSuffix(ban, "/") && strings.HasPrefix(imp, ban) {
+			return "it brings in a clock, chance, the machine or other goroutines"
+		}
+	}
+	return ""
+}
+
+func TestPureBanKnowsItsTargets(t *testing.T) {
+	for _, imp := range []string{"time", "os", "os/exec", "math/rand/v2", "net/http", "sync/atomic", "go.etcd.io/bbolt"} {
+		if notPure(imp) == "" {
+			t.Errorf("%s would be let into a pure package", imp)
+		}
+	}
+	for _, imp := range []string{"math", "errors", "slices", "encoding/binary", "hash/crc32", module + "/gate"} {
+		if why := notPure(imp); why != "" {
+			t.Errorf("%s would be refused: %s", imp, why)
+		}
+	}
+}
+
+// The compiler forbids cycles between packages; this forbids drawing one, before there is code.
+func TestArrowsHaveNoCycle(t *testing.T) {
+	done := map[string]bool{}
+	var visit func(room string, path []string)
+	visit = func(room string, path []string) {
+		if i := slices.Index(path, room); i >= 0 {
+			t.Errorf("cycle: %s", strings.Join(append(path[i:], room), " → "))
+			return
+		}
+		if done[room] {
+			return
+		}
+		for _, to := range arrows[room] {
+			if _, known := arrows[to]; !known && to != "*" {
+				t.Errorf("%s has an arrow to %s, which has no row", room, to)
+			}
+			visit(to, append(slices.Clone(path), room))
+		}
+		done[room] = true
+	}
+	for _, room := range slices.Sorted(maps.Keys(arrows)) {
+		visit(room, nil)
+	}
+}
