@@ -1,0 +1,158 @@
+package builtin
+
+import (
+	"math"
+	"math/bits"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	gramSlots   = 1 << 14 // counters of distinct n-grams; two that share one are one gram from then on
+	wordGramMin = 3
+	wordGramMax = 5
+	runGramMin  = 2 // scripts without spaces
+	runGramMax  = 4
+)
+
+// gramScratch counts the n-grams of one text.
+type gramScratch struct {
+	counts []uint32
+	runes  []rune
+	hashes []uint64 // hash of each character of the run
+}
+
+func newGramScratch() *gramScratch { return &gramScratch{counts: make([]uint32, gramSlots)} }
+
+// unspaced holds the scripts written without spaces between words.
+var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan}
+
+type charClass uint8
+
+const (
+	classBreak  charClass = iota // space and punctuation
+	classLetter                  // of a script with spaces, or a digit
+	classRun                     // of a script without
+	classSymbol                  // stands alone: an emoji, a sign
+)
+
+func classify(r rune) charClass {
+	switch {
+	case r < utf8.RuneSelf:
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+			return classLetter
+		}
+		return classBreak
+	case r == 'ー': // lengthens a katakana vowel; Unicode files it under Common
+		return classRun
+	case unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r):
+		if r >= 0x0e00 && unicode.In(r, unspaced...) {
+			return classRun
+		}
+		return classLetter
+	case unicode.IsSymbol(r):
+		return classSymbol
+	}
+	return classBreak
+}
+
+// gramVector writes the unit vector of the character n-grams of normalised text into dst and
+// reports false when the text is empty. Each distinct n-gram adds ±(1+ln count) to one of len(dst)
+// places chosen by its hash, so that texts sharing rare strings lie near each other in any script.
+func gramVector(text string, s *gramScratch, dst []float32) bool {
+	clear(s.counts)
+	any := false
+	previous := classBreak
+	s.runes = s.runes[:0]
+	for _, r := range text {
+		class := classify(r)
+		if class != previous && len(s.runes) > 0 {
+			s.flush(previous)
+			any = true
+		}
+		previous = class
+		switch class {
+		case classLetter, classRun:
+			s.runes = append(s.runes, unicode.ToLower(r))
+		case classSymbol:
+			s.count(mixRune(gramSeed, r))
+			any = true
+		}
+	}
+	if len(s.runes) > 0 {
+		s.flush(previous)
+		any = true
+	}
+	if !any { // nothing but punctuation: then that is what the text is about
+		for _, r := range text {
+			s.count(mixRune(gramSeed, r))
+			any = true
+		}
+	}
+	if any {
+		s.fold(dst)
+	}
+	return any
+}
+
+const gramSeed = 0x9e3779b97f4a7c15
+
+func mixRune(h uint64, r rune) uint64 {
+	hi, lo := bits.Mul64(h^uint64(r), 0xd6e8feb86659fd93)
+	return hi ^ lo + gramSeed
+}
+
+func (s *gramScratch) count(h uint64) { s.counts[h>>(64-14)]++ }
+
+// flush counts the n-grams of the word or run gathered in s.runes and empties it.
+func (s *gramScratch) flush(class charClass) {
+	low, high := runGramMin, runGramMax
+	if class == classLetter {
+		low, high = wordGramMin, wordGramMax
+		s.runes = append(s.runes, '>')
+		s.runes = append(s.runes, 0)
+		copy(s.runes[1:], s.runes)
+		s.runes[0] = '<'
+	}
+	n := len(s.runes)
+	if n < low {
+		low = n
+	}
+	for i := range n {
+		h := uint64(gramSeed)
+		for k := 1; k <= high && i+k <= n; k++ {
+			h = mixRune(h, s.runes[i+k-1])
+			if k >= low {
+				s.count(h)
+			}
+		}
+	}
+	s.runes = s.runes[:0]
+}
+
+// fold projects the counters onto dst and scales it to unit length.
+func (s *gramScratch) fold(dst []float32) {
+	clear(dst)
+	for slot, c := range s.counts {
+		if c == 0 {
+			continue
+		}
+		weight := float32(1 + math.Log(float64(c)))
+		h := uint32(slot+1) * 2654435769
+		h ^= h >> 15
+		h *= 2246822519
+		h ^= h >> 13
+		if h&1 != 0 {
+			weight = -weight
+		}
+		dst[h>>1%uint32(len(dst))] += weight
+	}
+	var sum float64
+	for _, v := range dst {
+		sum += float64(v) * float64(v)
+	}
+	if sum == 0 { // every gram met its opposite: cannot be told from any other such text
+		dst[0], sum = 1, 1
+	}
+	scaleBy(dst, float32(1/math.Sqrt(sum)))
+}

@@ -1,0 +1,126 @@
+package builtin
+
+import "github.com/viterin/vek/vek32"
+
+// rowBudget is the size of the scratch for dequantised rows, in floats: with one token it fits
+// a 32 KB first-level cache.
+const rowBudget = 4 * useHidden
+
+// rowStep is how many rows of cols weights are dequantised at once: 16 of 256, 8 of 512, 4 of
+// 1536, which divides the rows of every matrix of the model.
+func rowStep(cols int) int { return max(4, 4096/cols) }
+
+// mul computes y[t] = w·x[t] + bias for n tokens, or adds that to y when accumulate is set.
+//
+// Weights are int8 in the blob. A few rows at a time are turned to floats, used for every token,
+// and forgotten; the scale of a row is applied to the result, not to its weights.
+func (m *useModel) mul(y, x []float32, w *matrix, bias []float32, n int, s *useScratch, accumulate bool) {
+	rows, cols := w.rows, w.cols
+	step := rowStep(cols)
+	for r := 0; r < rows; r += step {
+		block := s.rows[:step*cols]
+		m.dequantise(block, w.w[r*cols:(r+step)*cols])
+		if m.simd {
+			mulSIMD(y[r:], x, block, w.scale[r:r+step], bias[r:r+step], rows, n, accumulate)
+		} else {
+			mulPlain(y[r:], x, block, w.scale[r:r+step], bias[r:r+step], rows, n, accumulate)
+		}
+	}
+}
+
+// dequantise turns int8 weights to floats by table: twice as fast as converting.
+func (m *useModel) dequantise(dst []float32, w string) {
+	w = w[:len(dst)]
+	for i := range dst {
+		dst[i] = m.floats[w[i]]
+	}
+}
+
+func (m *useModel) dot(a, b []float32) float32 {
+	if m.simd {
+		return vek32.Dot(a, b)
+	}
+	return dotPlain(a, b)
+}
+
+// mulSIMD multiplies n tokens with a block of len(scale) rows through the AVX2 dot product.
+// y is offset to the first row of the block; stride is the width of one token in y.
+func mulSIMD(y, x, block, scale, bias []float32, stride, n int, accumulate bool) {
+	cols := len(block) / len(scale)
+	for t := range n {
+		in, out := x[t*cols:(t+1)*cols], y[t*stride:][:len(scale)]
+		for r := range scale {
+			v := vek32.Dot(block[r*cols:(r+1)*cols], in)*scale[r] + bias[r]
+			if accumulate {
+				v += out[r]
+			}
+			out[r] = v
+		}
+	}
+}
+
+// mulPlain does the same in plain Go, two rows by four tokens at a time: eight sums fit the
+// registers of every supported machine, and each loaded value is used two or four times.
+func mulPlain(y, x, block, scale, bias []float32, stride, n int, accumulate bool) {
+	cols := len(block) / len(scale)
+	put := func(t, r int, sum float32) {
+		v := sum*scale[r] + bias[r]
+		if accumulate {
+			v += y[t*stride+r]
+		}
+		y[t*stride+r] = v
+	}
+	for r := 0; r+2 <= len(scale); r += 2 {
+		w0, w1 := block[r*cols:][:cols], block[(r+1)*cols:][:cols]
+		t := 0
+		for ; t+4 <= n; t += 4 {
+			x0, x1, x2, x3 := x[t*cols:][:len(w0)], x[(t+1)*cols:][:len(w0)], x[(t+2)*cols:][:len(w0)], x[(t+3)*cols:][:len(w0)]
+			w1 := w1[:len(w0)]
+			var a0, a1, a2, a3, b0, b1, b2, b3 float32
+			for i, u := range w0 {
+				v := w1[i]
+				p, q := x0[i], x1[i]
+				a0 += u * p
+				b0 += v * p
+				a1 += u * q
+				b1 += v * q
+				p, q = x2[i], x3[i]
+				a2 += u * p
+				b2 += v * p
+				a3 += u * q
+				b3 += v * q
+			}
+			put(t, r, a0)
+			put(t+1, r, a1)
+			put(t+2, r, a2)
+			put(t+3, r, a3)
+			put(t, r+1, b0)
+			put(t+1, r+1, b1)
+			put(t+2, r+1, b2)
+			put(t+3, r+1, b3)
+		}
+		for ; t < n; t++ {
+			in := x[t*cols:][:cols]
+			put(t, r, dotPlain(w0, in))
+			put(t, r+1, dotPlain(w1, in))
+		}
+	}
+}
+
+// dotPlain is the dot product in plain Go with four independent sums.
+func dotPlain(a, b []float32) float32 {
+	b = b[:len(a)]
+	var s0, s1, s2, s3 float32
+	i := 0
+	for ; i+4 <= len(a); i += 4 {
+		p, q := a[i:i+4:i+4], b[i:i+4:i+4]
+		s0 += p[0] * q[0]
+		s1 += p[1] * q[1]
+		s2 += p[2] * q[2]
+		s3 += p[3] * q[3]
+	}
+	for ; i < len(a); i++ {
+		s0 += a[i] * b[i]
+	}
+	return (s0 + s1) + (s2 + s3)
+}
