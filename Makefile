@@ -29,9 +29,10 @@ check: fmt lint house race cross test-arm64 ## everything CI runs
 fmt:
 	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
 
-lint: ## go vet and staticcheck
+lint: ## go vet, staticcheck, systemd units
 	go vet ./...
 	$(TOOL) staticcheck ./...
+	scripts/units.sh
 
 house: # layout, import arrows, links, file sizes
 	go test -count=1 ./internal/house/
