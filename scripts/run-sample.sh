@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Shows the daemon at work on the bundled, invented diary, in a folder that is gone afterwards.
+# On a terminal it stays up until Ctrl-C; elsewhere it stops by itself. Usage: run-sample.sh bin/jivad
+source "$(dirname "$0")/lib.sh"
+
+bin=$(realpath "$1")
+scratch
+data=$scratch/data
+log=$scratch/jivad.log
+jivad() { "$bin" --data "$data" --socket "$scratch/jivad.sock" "$@"; }
+
+daemon=
+stop() {
+  trap - EXIT INT TERM
+  if [ -n "$daemon" ]; then kill -TERM "$daemon" 2>/dev/null || true; wait "$daemon" || true; fi
+  rm -rf "$scratch"
+}
+trap stop EXIT
+trap 'exit 0' INT TERM
+
+say "1. A new companion in $data, and four months of an invented diary for it to read."
+jivad init --yes --sample --quiet
+jivad import "$data/diary"
+
+say "" "2. The daemon."
+"$bin" --data "$data" --socket "$scratch/jivad.sock" run >"$log" 2>&1 &
+daemon=$!
+for ((i = 0; ; i++)); do
+  if ! kill -0 "$daemon" 2>/dev/null; then
+    say "the daemon ended at once; its log:"
+    cat "$log"
+    exit 1
+  fi
+  [ -S "$scratch/jivad.sock" ] && break
+  if [ "$i" -ge 300 ]; then
+    say "the daemon opened no socket within 30 s; its log:"
+    cat "$log"
+    exit 1
+  fi
+  sleep 0.1
+done
+jivad status
+
+printf '\n%s\n\n' "3. Who it has become (SOUL.md)."
+jivad soul
+printf '\n%s\n\n' "4. How it came there: one session per day of the diary."
+jivad trend
+
+cat <<EOF
+
+Try next, in another terminal:
+
+  $1 --data $data --socket $scratch/jivad.sock recall "walks along the river"
+  $1 --data $data --socket $scratch/jivad.sock write "Sat for ten minutes. The tap dripped."
+  $1 --data $data --socket $scratch/jivad.sock vasanas
+
+For your own: $1 init, then $1 run. The folder above goes when this stops.
+EOF
+
+if [ -t 0 ]; then
+  printf '\n%s\n' "The daemon is running. Ctrl-C stops it."
+  wait "$daemon" || true
+fi
