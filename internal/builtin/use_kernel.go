@@ -30,9 +30,11 @@ func (m *useModel) mul(y, x []float32, w *matrix, bias []float32, n int, s *useS
 
 // dequantise turns int8 weights to floats by table: twice as fast as converting.
 func (m *useModel) dequantise(dst []float32, w string) {
-	w = w[:len(dst)]
-	for i := range dst {
-		dst[i] = m.floats[w[i]]
+	table := m.floats
+	for len(dst) >= 8 && len(w) >= 8 {
+		dst[0], dst[1], dst[2], dst[3] = table[w[0]], table[w[1]], table[w[2]], table[w[3]]
+		dst[4], dst[5], dst[6], dst[7] = table[w[4]], table[w[5]], table[w[6]], table[w[7]]
+		dst, w = dst[8:], w[8:]
 	}
 }
 
@@ -71,40 +73,40 @@ func mulPlain(y, x, block, scale, bias []float32, stride, n int, accumulate bool
 		y[t*stride+r] = v
 	}
 	for r := 0; r+2 <= len(scale); r += 2 {
-		w0, w1 := block[r*cols:][:cols], block[(r+1)*cols:][:cols]
+		w0, w1 := block[r*cols:(r+1)*cols], block[(r+1)*cols:(r+2)*cols]
 		t := 0
 		for ; t+4 <= n; t += 4 {
-			x0, x1, x2, x3 := x[t*cols:][:len(w0)], x[(t+1)*cols:][:len(w0)], x[(t+2)*cols:][:len(w0)], x[(t+3)*cols:][:len(w0)]
-			w1 := w1[:len(w0)]
-			var a0, a1, a2, a3, b0, b1, b2, b3 float32
-			for i, u := range w0 {
-				v := w1[i]
-				p, q := x0[i], x1[i]
-				a0 += u * p
-				b0 += v * p
-				a1 += u * q
-				b1 += v * q
-				p, q = x2[i], x3[i]
-				a2 += u * p
-				b2 += v * p
-				a3 += u * q
-				b3 += v * q
+			sums := dot2x4(w0, w1, x[t*cols:], x[(t+1)*cols:], x[(t+2)*cols:], x[(t+3)*cols:])
+			for i := range 4 {
+				put(t+i, r, sums[i])
+				put(t+i, r+1, sums[4+i])
 			}
-			put(t, r, a0)
-			put(t+1, r, a1)
-			put(t+2, r, a2)
-			put(t+3, r, a3)
-			put(t, r+1, b0)
-			put(t+1, r+1, b1)
-			put(t+2, r+1, b2)
-			put(t+3, r+1, b3)
 		}
 		for ; t < n; t++ {
-			in := x[t*cols:][:cols]
+			in := x[t*cols : (t+1)*cols]
 			put(t, r, dotPlain(w0, in))
 			put(t, r+1, dotPlain(w1, in))
 		}
 	}
+}
+
+// dot2x4 returns the dot products of two rows with four tokens, the first row's first. It is a
+// function of its own so that the compiler has all registers for the loop.
+func dot2x4(w0, w1, x0, x1, x2, x3 []float32) [8]float32 {
+	w1, x0, x1, x2, x3 = w1[:len(w0)], x0[:len(w0)], x1[:len(w0)], x2[:len(w0)], x3[:len(w0)]
+	var a0, a1, a2, a3, b0, b1, b2, b3 float32
+	for i, u := range w0 {
+		v, p, q, r, s := w1[i], x0[i], x1[i], x2[i], x3[i]
+		a0 += u * p
+		b0 += v * p
+		a1 += u * q
+		b1 += v * q
+		a2 += u * r
+		b2 += v * r
+		a3 += u * s
+		b3 += v * s
+	}
+	return [8]float32{a0, a1, a2, a3, b0, b1, b2, b3}
 }
 
 // dotPlain is the dot product in plain Go with four independent sums.

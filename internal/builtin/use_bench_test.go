@@ -1,0 +1,101 @@
+package builtin
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const hundredWords = `Rose before six and walked to the weir while the mist still lay on the water. The heron was at his usual place and let me come within a stone's throw. At breakfast Anna read me her brother's letter, full of complaints about the harvest and the price of seed. I worked until noon at the accounts, which will not come right, and went to bed early with a headache and the feeling that something had been forgotten. In the night it rained hard on the roof and I lay awake thinking about the summer we spent at the lake, years ago.`
+
+// BenchmarkReference and BenchmarkEncode read the same 128 tokens: the first plainly, the second
+// as the embedder does. The project asks that the second be at least 2.5 times as fast.
+func BenchmarkReference(b *testing.B) {
+	ref := newReference(newModel(b))
+	ids := ref.encode(normalize(hundredWords + " " + hundredWords))[:useTokens]
+	for b.Loop() {
+		ref.vector(ids)
+	}
+}
+
+func BenchmarkEncode(b *testing.B) {
+	for _, n := range []int{1, 8, 32, 128} {
+		b.Run(sizeName(n), func(b *testing.B) { benchmarkEncode(b, n, newModel(b)) })
+	}
+}
+
+func BenchmarkEncodePlain(b *testing.B) {
+	m := newModel(b)
+	m.simd = false
+	for _, n := range []int{8, 128} {
+		b.Run(sizeName(n), func(b *testing.B) { benchmarkEncode(b, n, m) })
+	}
+}
+
+func sizeName(n int) string { return map[int]string{1: "1", 8: "8", 32: "32", 128: "128"}[n] }
+
+func benchmarkEncode(b *testing.B, n int, m *useModel) {
+	s := newUSEScratch()
+	m.vocab.tokenize(normalize(hundredWords+" "+hundredWords), &s.lattice, &s.toks)
+	ids, dst := s.toks.ids[:n], make([]float32, useDim)
+	b.ReportAllocs()
+	for b.Loop() {
+		m.encode(ids, s, dst)
+	}
+}
+
+func BenchmarkEmbed100Words(b *testing.B) {
+	e, err := NewEmbedder(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(hundredWords)[:100], " ")
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := e.Embed(context.Background(), text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkTokenize(b *testing.B) {
+	m := newModel(b)
+	text := normalize(strings.Repeat(hundredWords+" ", 20))
+	var s lattice
+	var out tokens
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		m.vocab.tokenize(text, &s, &out)
+	}
+}
+
+func BenchmarkGram(b *testing.B) {
+	text := normalize(hundredWords)
+	s, dst := newGramScratch(), make([]float32, Dim)
+	b.ReportAllocs()
+	for b.Loop() {
+		gramVector(text, s, dst)
+	}
+}
+
+// BenchmarkNewEmbedder also reports what an idle embedder keeps on the heap.
+func BenchmarkNewEmbedder(b *testing.B) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	kept, err := NewEmbedder(Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	for b.Loop() {
+		if _, err := NewEmbedder(Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(int64(after.HeapAlloc)-int64(before.HeapAlloc))/1024, "idle-KB")
+	runtime.KeepAlive(kept)
+}
