@@ -123,22 +123,26 @@ func (p Params) ratio(r float64) float64 { return min(r/p.R0, maxRatio) }
 // 1-D' = (1-D)·(1-q), hence R' = -R0·(ln(1-D) + ln(1-q)). Both terms have the
 // same sign, so nothing cancels.
 func (p Params) deepen(i Impression, q float64) float64 {
-	gain := p.R0 * -math.Log1p(-min(q, belowOne))
-	if p.fading(i.Age) == 0 { // ln(1-D) is -R/R0: R needs no way round
-		return min(i.Reinforcement+gain, math.MaxFloat64)
-	}
 	now := p.depth(i.Reinforcement, i.Age)
-	log := math.Log1p(-now)
-	if now > 0.5 {
-		log = math.Log(p.fade(i))
+	r := i.Reinforcement
+	if p.fading(i.Age) > 0 { // otherwise ln(1-D) is -R/R0, and R needs no way round
+		r = p.R0 * -p.logFade(i, now)
 	}
-	r := float64(p.R0*-log) + gain
+	r = min(r+float64(p.R0*-math.Log1p(-min(q, belowOne))), math.MaxFloat64)
 	// The depth law rounds on its way back. Where that would lose a last digit,
-	// climb until a reactivation has not lowered the depth.
+	// climb until the reactivation has not lowered the depth.
 	for step := math.Nextafter(r, math.Inf(1)) - r; p.depth(r, 0) < now; step *= 2 {
 		r += step
 	}
 	return r
+}
+
+// logFade is ln(1-D), from whichever of D and 1-D is the smaller.
+func (p Params) logFade(i Impression, depth float64) float64 {
+	if depth > 0.5 {
+		return math.Log(p.fade(i))
+	}
+	return math.Log1p(-depth)
 }
 
 // suppresses says whether an event holds this character down (D-4).

@@ -55,8 +55,6 @@ func (g Guna) Check() error {
 	if err := g.octant(); err != nil {
 		return err
 	}
-	// Parts this large cannot be of length 1; asking first keeps the squares
-	// finite.
 	if length := math.Sqrt(dot(g, g)); !(math.Abs(length-1) <= unitTolerance) {
 		return refuse("length of the guna", min(length, math.MaxFloat64), "1 (make it with NewGuna)", ErrGuna)
 	}

@@ -1,13 +1,10 @@
 package reactivation
 
-import (
-	"errors"
-	"math"
-)
+import "errors"
 
 // Params are the parameters of the dynamics. Start from Default.
 type Params struct {
-	// R0 is the reinforcement at which a fresh depth is 1-1/e; above 0, to 1e6.
+	// R0 is the reinforcement at which a fresh depth is 1-1/e; 1e-6 to 1e6.
 	R0 float64
 	// Lambda λ is how fast depth fades with the logarithm of age; 0 to 1000,
 	// 0 for never.
@@ -71,7 +68,7 @@ func (p Params) Validate() error {
 }
 
 func (p Params) checkR0() error {
-	return between("R0", p.R0, math.SmallestNonzeroFloat64, 1e6, "a number above 0, at most 1000000")
+	return between("R0", p.R0, 1e-6, 1e6, "a number from 0.000001 to 1000000")
 }
 
 func (p Params) checkSuppression() error {
