@@ -11,6 +11,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/jivad/jivad/lifecycle/diary"
 )
 
 var date = regexp.MustCompile(`(?m)^(?:date: |## |\* )(\d{4}-\d{2}-\d{2})$`)
@@ -58,6 +60,36 @@ func TestDiaryIsLabelledAndInOrder(t *testing.T) {
 	}
 	if german == 0 || japanese == 0 {
 		t.Errorf("German %d, Japanese %d: both languages belong in it", german, japanese)
+	}
+}
+
+// The reader finds every entry under its date, and has nothing to remark.
+func TestReaderFindsEveryEntry(t *testing.T) {
+	dir := t.TempDir()
+	if err := Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	files, err := diary.Read(dir, diary.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := 0
+	for _, file := range files {
+		for _, note := range file.Notes {
+			t.Errorf("%s, line %d: %s", file.Name, note.Line, note.Text)
+		}
+		for _, entry := range file.Entries {
+			entries++
+			if !strings.HasPrefix(file.Name, entry.Date[:min(7, len(entry.Date))]) || !diary.ValidDate(entry.Date) {
+				t.Errorf("%s, line %d: date %q", file.Name, entry.Line, entry.Date)
+			}
+			if strings.TrimSpace(entry.Text) == "" || strings.Contains(entry.Text, "invented") {
+				t.Errorf("%s, line %d: text %q", file.Name, entry.Line, entry.Text)
+			}
+		}
+	}
+	if entries != 72 {
+		t.Errorf("the reader found %d entries of 72", entries)
 	}
 }
 
