@@ -49,7 +49,8 @@ type Judgement struct {
 // Header is what every event carries beside its own content. Wall and
 // ClockTrusted are information only: the fold never reads them.
 type Header struct {
-	// Sequence is the position in the log, from 1, without gaps.
+	// Sequence is the position in the log, from 1, rising; what was excised
+	// leaves a gap.
 	Sequence uint64
 	// Wall is the time of recording, Unix milliseconds.
 	Wall int64

@@ -1,0 +1,171 @@
+package chitta
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/internal/ledger"
+)
+
+// Text is what is kept of an entry beside its event.
+type Text struct {
+	// Body is the text as the person wrote it.
+	Body string `json:"body"`
+	// Label is a heading that is not a date.
+	Label string `json:"label,omitempty"`
+}
+
+// Source is what was last seen of one diary file.
+type Source struct {
+	// Path is relative to the diary folder, with slashes.
+	Path    string        `json:"path"`
+	Entries []SourceEntry `json:"entries"`
+}
+
+// SourceEntry is one entry of a file and the event that it became.
+type SourceEntry struct {
+	Key      fold.Key `json:"key"`
+	Date     string   `json:"date,omitempty"`
+	Sequence uint64   `json:"sequence"`
+	// FromBatch, if not 0, asks Append to fill Sequence from the entry at that
+	// place, counted from 1, of the same batch.
+	FromBatch int `json:"-"`
+}
+
+func textKey(seq uint64, body fold.Body) []byte {
+	if b, ok := body.(fold.Superseded); ok {
+		return sequenceKey(b.Target)
+	}
+	return sequenceKey(seq)
+}
+
+func putText(tx *bolt.Tx, key []byte, t *Text) error {
+	if t == nil {
+		return nil
+	}
+	data, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	return tx.Bucket(bucketTexts).Put(key, data)
+}
+
+// TextOf returns what is kept of the entry at seq, or ErrNotFound.
+func (s *Store) TextOf(seq uint64) (Text, error) {
+	var t Text
+	err := s.db.View(func(tx *bolt.Tx) error {
+		data := tx.Bucket(bucketTexts).Get(sequenceKey(seq))
+		if data == nil {
+			return fmt.Errorf("text of event %d: %w", seq, ErrNotFound)
+		}
+		return json.Unmarshal(data, &t)
+	})
+	return t, err
+}
+
+// Texts calls f for every text from sequence after on, in order, in short read
+// transactions, until f returns an error.
+func (s *Store) Texts(after uint64, f func(seq uint64, t Text) error) error {
+	const page = 64
+	type item struct {
+		seq uint64
+		t   Text
+	}
+	for {
+		items := make([]item, 0, page)
+		err := s.db.View(func(tx *bolt.Tx) error {
+			c := tx.Bucket(bucketTexts).Cursor()
+			for k, v := c.Seek(sequenceKey(after + 1)); k != nil && len(items) < page; k, v = c.Next() {
+				it := item{seq: sequenceOf(k)}
+				if err := json.Unmarshal(v, &it.t); err != nil {
+					return fmt.Errorf("%w: text of event %d: %w", ErrDamaged, it.seq, err)
+				}
+				items = append(items, it)
+			}
+			return nil
+		})
+		if err != nil || len(items) == 0 {
+			return err
+		}
+		for _, it := range items {
+			after = it.seq
+			if err := f(it.seq, it.t); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// EventAt returns the event at seq as its last amendment left it.
+func (s *Store) EventAt(seq uint64) (fold.Event, error) {
+	var e fold.Event
+	err := s.db.View(func(tx *bolt.Tx) error {
+		data, err := events.Get(tx, seq)
+		if err != nil {
+			return err
+		}
+		e, err = fold.Decode(seq, data)
+		return err
+	})
+	if errors.Is(err, ledger.ErrNoRecord) {
+		return e, fmt.Errorf("event %d: %w", seq, ErrNotFound)
+	}
+	if err != nil {
+		return e, err
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.amendments.Resolve(e), nil
+}
+
+// Value returns the record kept under a name, or ErrNotFound.
+func (s *Store) Value(name string) ([]byte, error) {
+	var data []byte
+	err := s.db.View(func(tx *bolt.Tx) error {
+		if v := tx.Bucket(bucketValues).Get([]byte(name)); v != nil {
+			data = append([]byte(nil), v...)
+			return nil
+		}
+		return fmt.Errorf("%s: %w", name, ErrNotFound)
+	})
+	return data, err
+}
+
+// Values calls f for the records whose names start with prefix, in order of
+// name. The data is a copy.
+func (s *Store) Values(prefix string, f func(name string, data []byte) error) error {
+	var list []Value
+	err := s.db.View(func(tx *bolt.Tx) error {
+		c := tx.Bucket(bucketValues).Cursor()
+		for k, v := c.Seek([]byte(prefix)); k != nil && len(k) >= len(prefix) && string(k[:len(prefix)]) == prefix; k, v = c.Next() {
+			list = append(list, Value{string(k), append([]byte(nil), v...)})
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, v := range list {
+		if err := f(v.Name, v.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SourceAt returns what was last seen of a diary file, or ErrNotFound.
+func (s *Store) SourceAt(path string) (Source, error) {
+	var src Source
+	err := s.db.View(func(tx *bolt.Tx) error {
+		data := tx.Bucket(bucketSources).Get([]byte(path))
+		if data == nil {
+			return fmt.Errorf("source: %w", ErrNotFound)
+		}
+		return json.Unmarshal(data, &src)
+	})
+	return src, err
+}

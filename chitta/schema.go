@@ -1,0 +1,202 @@
+package chitta
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"github.com/jivad/jivad/internal/ledger"
+)
+
+const (
+	// FileName is the database inside the data folder.
+	FileName      = "chitta.db"
+	ownerName     = "owner.json"
+	schemaVersion = 1
+	lockTimeout   = time.Second
+)
+
+// Buckets of the database. Events have their own, through the ledger.
+var (
+	bucketMeta       = []byte("meta")
+	bucketTexts      = []byte("texts")
+	bucketSources    = []byte("sources")
+	bucketAmendments = []byte("amendments")
+	bucketValues     = []byte("values")
+)
+
+var events = ledger.NewLog("events")
+
+// Meta is what a store knows of itself from its first moment.
+type Meta struct {
+	Schema int `json:"schema"`
+	// ID is minted once; it names the store in its caches and, later, the
+	// genesis of its lineage.
+	ID      string    `json:"id"`
+	Created time.Time `json:"created"`
+	// Generation counts removals of events: caches of an older one are void.
+	Generation uint64 `json:"generation"`
+}
+
+// create makes a new database beside its place and renames it in, because the
+// first pages of a bbolt file are not written safely against a power cut.
+func create(path string) (err error) {
+	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	temp := fmt.Sprintf("%s.new-%d", path, os.Getpid())
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, removeIfThere(temp))
+		}
+	}()
+	db, err := bolt.Open(temp, 0o600, &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType})
+	if err != nil {
+		return err
+	}
+	id, err := uuid.NewV7()
+	if err != nil {
+		return errors.Join(err, db.Close())
+	}
+	meta := Meta{Schema: schemaVersion, ID: id.String(), Created: time.Now().UTC().Truncate(time.Second)}
+	err = db.Update(func(tx *bolt.Tx) error {
+		for _, name := range [][]byte{bucketMeta, bucketTexts, bucketSources, bucketAmendments, bucketValues} {
+			if _, err := tx.CreateBucket(name); err != nil {
+				return err
+			}
+		}
+		if err := events.Create(tx); err != nil {
+			return err
+		}
+		return putMeta(tx, meta)
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	// Link, unlike rename, fails when another process was quicker.
+	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Rename(temp, path); err != nil {
+			return err
+		}
+	}
+	return errors.Join(removeIfThere(temp), syncDir(dir))
+}
+
+// openDB opens the database of a folder, or says who holds it.
+func openDB(dir string) (*bolt.DB, error) {
+	path := filepath.Join(dir, FileName)
+	if err := create(path); err != nil {
+		return nil, &Error{Op: "create", Path: path, Err: err, Hint: "Check that the folder can be written and that the disk has room."}
+	}
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType})
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, &Error{Op: "open", Path: path, Err: fmt.Errorf("%w by %s", ErrLocked, readOwner(dir)),
+			Hint: "Use that daemon, or stop it first."}
+	case errors.Is(err, fs.ErrPermission):
+		return nil, &Error{Op: "open", Path: path, Err: err, Hint: "Run as the user that owns the folder."}
+	case err != nil:
+		return nil, &Error{Op: "open", Path: path, Err: fmt.Errorf("%w: %w", ErrDamaged, err),
+			Hint: "The file was left as it is. Put a copy of it aside before you try anything."}
+	}
+	return db, nil
+}
+
+func readMeta(tx *bolt.Tx) (Meta, error) {
+	var m Meta
+	b := tx.Bucket(bucketMeta)
+	if b == nil {
+		return m, fmt.Errorf("%w: it has no meta bucket", ErrDamaged)
+	}
+	if err := json.Unmarshal(b.Get([]byte("meta")), &m); err != nil {
+		return m, fmt.Errorf("%w: meta record: %w", ErrDamaged, err)
+	}
+	if m.Schema > schemaVersion {
+		return m, fmt.Errorf("%w: schema %d, this program knows %d", ErrSchema, m.Schema, schemaVersion)
+	}
+	for _, name := range [][]byte{bucketTexts, bucketSources, bucketAmendments, bucketValues} {
+		if tx.Bucket(name) == nil {
+			return m, fmt.Errorf("%w: bucket %s is missing", ErrDamaged, name)
+		}
+	}
+	return m, nil
+}
+
+func putMeta(tx *bolt.Tx, m Meta) error {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return tx.Bucket(bucketMeta).Put([]byte("meta"), b)
+}
+
+// owner is who holds the store now; it is information for messages, the lock
+// itself is the database's.
+type owner struct {
+	PID     int       `json:"pid"`
+	Socket  string    `json:"socket,omitempty"`
+	Started time.Time `json:"started"`
+}
+
+func (o owner) String() string {
+	s := fmt.Sprintf("process %d", o.PID)
+	if o.Socket != "" {
+		s += " (socket " + o.Socket + ")"
+	}
+	return s
+}
+
+func writeOwner(dir, socket string) error {
+	b, err := json.Marshal(owner{PID: os.Getpid(), Socket: socket, Started: time.Now().UTC()})
+	if err != nil {
+		return err
+	}
+	temp := filepath.Join(dir, ownerName+".tmp")
+	if err := os.WriteFile(temp, b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(temp, filepath.Join(dir, ownerName))
+}
+
+func readOwner(dir string) fmt.Stringer {
+	var o owner
+	b, err := os.ReadFile(filepath.Join(dir, ownerName))
+	if err != nil || json.Unmarshal(b, &o) != nil || o.PID == 0 {
+		return unknownOwner{}
+	}
+	return o
+}
+
+type unknownOwner struct{}
+
+func (unknownOwner) String() string { return "another process" }
+
+func sequenceKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

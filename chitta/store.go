@@ -1,0 +1,260 @@
+package chitta
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/internal/ledger"
+)
+
+// Options say which store to open and how.
+type Options struct {
+	// Dir is the data folder; it is made with mode 0700 where it is missing.
+	Dir string
+	// Embedder and Dim name the model whose vectors the store takes. Empty opens
+	// a store as it is, for reading and checking.
+	Embedder string
+	Dim      int
+	// Params are put in force, by an event, where they differ from the store's.
+	// Nil keeps the store's.
+	Params *fold.Params
+	// Socket is told to whoever finds the store in use.
+	Socket string
+	// Workers bounds the goroutines of a scan; 0 means all cores.
+	Workers int
+	// SnapshotEvery is the least number of events between two snapshots; 0 means 500.
+	SnapshotEvery int
+	// Clock tells the wall time and whether it is synchronised; nil means the
+	// system's clock, taken as synchronised.
+	Clock func() (now time.Time, synchronised bool)
+	// Log takes what goes wrong with caches; nil discards it.
+	Log *slog.Logger
+}
+
+const defaultSnapshotEvery = 500
+
+// Store is an open store. Its methods may be called from many goroutines.
+type Store struct {
+	opts      Options
+	db        *bolt.DB
+	snapshots ledger.Snapshots
+	rows      *rowFile
+	log       *slog.Logger
+	// machine names this machine's arithmetic.
+	machine string
+
+	// queue feeds the one committer; closing ends it.
+	queue     chan *request
+	closing   chan struct{}
+	finished  chan struct{}
+	closeOnce sync.Once
+
+	// mu guards what follows. Only the committer writes, under the lock; it
+	// reads without.
+	mu         sync.RWMutex
+	meta       Meta
+	state      *fold.State
+	amendments fold.Amendments
+	keys       map[fold.Key]uint64
+	// arithmetic names the machines that the live state went through.
+	arithmetic []string
+	// checkpoint is the state at the opening of the current session: where a
+	// refold after an edit of the day starts.
+	checkpoint *fold.State
+	// snapshotAt is the sequence of the newest snapshot.
+	snapshotAt uint64
+	started    Start
+	broken     error
+	// lastWall is the latest wall time on record, Unix milliseconds.
+	lastWall int64
+}
+
+// Start tells how the state was rebuilt when the store was opened.
+type Start struct {
+	// Snapshot is the sequence that the fold started from, 0 for the beginning.
+	Snapshot uint64
+	// Folded is the number of events folded on top.
+	Folded uint64
+}
+
+// Open opens or creates the store of a folder, rebuilds its state and starts
+// taking entries. It fails with ErrLocked within about a second when another
+// process owns the store.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.SnapshotEvery <= 0 {
+		o.SnapshotEvery = defaultSnapshotEvery
+	}
+	if o.Clock == nil {
+		o.Clock = func() (time.Time, bool) { return time.Now(), true }
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := privateDir(o.Dir); err != nil {
+		return nil, err
+	}
+	db, err := openDB(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		opts: o, db: db, log: o.Log, machine: arithmetic(),
+		snapshots: ledger.NewSnapshots(filepath.Join(o.Dir, "cache", "snapshots")),
+		queue:     make(chan *request),
+		closing:   make(chan struct{}),
+		finished:  make(chan struct{}),
+	}
+	if err := s.load(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	go s.commit()
+	if err := s.agree(ctx); err != nil {
+		return nil, errors.Join(err, s.Close(ctx))
+	}
+	return s, nil
+}
+
+// privateDir makes the data folder, closed to other users.
+func privateDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return &Error{Op: "create", Path: dir, Err: err, Hint: "Choose a folder that can be written, with --data."}
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return &Error{Op: "open", Path: dir, Err: err}
+	}
+	if !info.IsDir() {
+		return &Error{Op: "open", Path: dir, Err: errors.New("not a folder")}
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		if err := os.Chmod(dir, 0o700); err != nil {
+			return &Error{Op: "protect", Path: dir, Err: err, Hint: "The folder must be readable by its owner only."}
+		}
+	}
+	return nil
+}
+
+// load reads what the database says of itself and rebuilds the state.
+func (s *Store) load(ctx context.Context) error {
+	path := filepath.Join(s.opts.Dir, FileName)
+	var last uint64
+	err := s.db.View(func(tx *bolt.Tx) error {
+		var err error
+		if s.meta, err = readMeta(tx); err != nil {
+			return err
+		}
+		last = events.Last(tx)
+		if err := s.readLastWall(tx, last); err != nil {
+			return err
+		}
+		return s.readAmendments(tx)
+	})
+	if err != nil {
+		return &Error{Op: "open", Path: path, Err: err, Hint: "The file was left as it is."}
+	}
+	if err := writeOwner(s.opts.Dir, s.opts.Socket); err != nil {
+		return &Error{Op: "open", Path: s.opts.Dir, Err: err, Hint: "Check that the folder can be written and that the disk has room."}
+	}
+	s.rows = openRows(filepath.Join(s.opts.Dir, "cache", "vectors"), s.meta)
+	if err := s.rebuild(ctx, last); err != nil {
+		return &Error{Op: "open", Path: path, Err: err, Hint: "Run jivad verify to see all that is wrong. The file was left as it is."}
+	}
+	return nil
+}
+
+// agree puts the caller's embedder and parameters in force, or refuses.
+func (s *Store) agree(ctx context.Context) error {
+	var bodies []Entry
+	if s.opts.Embedder != "" && (s.state.Embedder != s.opts.Embedder || s.state.Dim != s.opts.Dim) {
+		if len(s.state.Impressions) > 0 {
+			return &Error{Op: "open", Path: s.opts.Dir,
+				Err: fmt.Errorf("%w: the store's vectors are by %s (%d dimensions), the configured embedder is %s (%d dimensions)",
+					ErrEmbedder, s.state.Embedder, s.state.Dim, s.opts.Embedder, s.opts.Dim),
+				Hint: "Set the embedder back; the store is never mixed."}
+		}
+		bodies = append(bodies, Entry{Body: fold.EmbedderChanged{Embedder: s.opts.Embedder, Dim: s.opts.Dim}})
+	}
+	if p := s.opts.Params; p != nil && *p != s.state.Params {
+		bodies = append(bodies, Entry{Body: fold.ParamsChanged{Params: *p}})
+	}
+	if len(bodies) == 0 {
+		return nil
+	}
+	_, err := s.Append(ctx, Batch{Entries: bodies})
+	return err
+}
+
+// Close finishes what was accepted, takes a snapshot and releases the file.
+func (s *Store) Close(ctx context.Context) error {
+	var err error
+	s.closeOnce.Do(func() {
+		close(s.closing)
+		<-s.finished
+		if s.broken == nil && s.state.Sequence > s.snapshotAt {
+			if e := s.snapshot(); e != nil {
+				s.log.Warn("no snapshot at the stop; the next start folds a longer tail", "error", e)
+			}
+		}
+		err = errors.Join(removeIfThere(filepath.Join(s.opts.Dir, ownerName)), s.db.Close())
+	})
+	return err
+}
+
+// View calls f with the state. f must not keep or change it, and should be
+// quick: no event is folded meanwhile.
+func (s *Store) View(f func(*fold.State) error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return f(s.state)
+}
+
+// Snapshot returns a copy of the state that stays as it is now; its vectors are
+// shared, not copied.
+func (s *Store) Snapshot() *fold.State {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.state.Clone()
+}
+
+// Has tells whether an entry of that key is in the store, and where.
+func (s *Store) Has(k fold.Key) (uint64, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	seq, ok := s.keys[k]
+	return seq, ok
+}
+
+// Meta tells the store's id, age and generation.
+func (s *Store) Meta() Meta {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.meta
+}
+
+// Start tells how the state was rebuilt when the store was opened.
+func (s *Store) Start() Start { return s.started }
+
+// Size is the length of the database file in bytes.
+func (s *Store) Size() int64 {
+	info, err := os.Stat(filepath.Join(s.opts.Dir, FileName))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// Writes counts the write transactions and bytes since the store was opened.
+func (s *Store) Writes() bolt.TxStats { st := s.db.Stats(); return st.TxStats }

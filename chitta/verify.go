@@ -1,0 +1,268 @@
+package chitta
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/internal/ledger"
+)
+
+// Finding is one line of a verification.
+type Finding struct {
+	Name   string
+	OK     bool
+	Detail string
+	Hint   string
+}
+
+// Verification is what Verify found.
+type Verification struct {
+	Findings []Finding
+	// From is the sequence that the fold started from, 0 for the beginning.
+	From   uint64
+	Events uint64
+	Digest [32]byte
+}
+
+// OK tells whether every check passed.
+func (v Verification) OK() bool {
+	return !slices.ContainsFunc(v.Findings, func(f Finding) bool { return !f.OK })
+}
+
+// VerifyOptions say how much to check.
+type VerifyOptions struct {
+	// Full folds from the beginning however long it takes; otherwise a fold that
+	// would take over a minute starts from the oldest good snapshot.
+	Full bool
+	// Progress is told how many events of how many were folded.
+	Progress func(done, total uint64)
+}
+
+// crossTolerance is how far two machines' arithmetic may lead apart.
+const crossTolerance = 1e-9
+
+// Verify checks every record, folds the log again and compares the result with
+// the live state: bit for bit, or to 1e-9 where the live state went through the
+// arithmetic of another machine. It changes nothing.
+func (s *Store) Verify(ctx context.Context, o VerifyOptions) (Verification, error) {
+	var v Verification
+	select {
+	case <-s.closing:
+		return v, ErrClosed
+	default:
+	}
+	s.mu.RLock()
+	live, amendments := s.state.Clone(), s.amendments.Clone()
+	s.mu.RUnlock()
+	v.Digest = live.Digest()
+	v.Findings = append(v.Findings, s.checkPages())
+	records, count := s.checkRecords(ctx, live.Sequence)
+	v.Events = count
+	v.Findings = append(v.Findings, records, s.checkTexts())
+	if err := ctx.Err(); err != nil {
+		return v, err
+	}
+	if !records.OK {
+		v.Findings = append(v.Findings, Finding{Name: "fold", Detail: "not tried: the log has damaged records"})
+		return v, nil
+	}
+	finding, from, err := s.checkFold(ctx, live, &amendments, o)
+	if err != nil {
+		return v, err
+	}
+	v.From = from
+	v.Findings = append(v.Findings, finding)
+	v.Findings = append(v.Findings, s.checkSnapshots(live)...)
+	return v, nil
+}
+
+// checkPages walks the pages of the database.
+func (s *Store) checkPages() (f Finding) {
+	f = Finding{Name: "database", OK: true}
+	defer func() {
+		if r := recover(); r != nil { // bbolt panics on some kinds of damage
+			f = Finding{Name: "database", Detail: fmt.Sprintf("pages are damaged: %v", r), Hint: "Keep the file and restore a copy."}
+		}
+	}()
+	var faults []string
+	err := s.db.View(func(tx *bolt.Tx) error {
+		for err := range tx.Check() {
+			faults = append(faults, err.Error())
+		}
+		f.Detail = fmt.Sprintf("%d bytes, every page accounted for", tx.Size())
+		return nil
+	})
+	if err != nil || len(faults) > 0 {
+		f.OK, f.Hint = false, "Keep the file and restore a copy."
+		f.Detail = fmt.Sprintf("%d faults in the pages: %v %v", len(faults), faults[:min(3, len(faults))], err)
+	}
+	return f
+}
+
+// checkRecords reads every event of the log.
+func (s *Store) checkRecords(ctx context.Context, last uint64) (Finding, uint64) {
+	var count, damaged uint64
+	var first error
+	err := events.Each(s.db, 0, last, func(seq uint64, payload []byte, err error) error {
+		count++
+		if err == nil {
+			_, err = fold.Decode(seq, payload)
+		}
+		if err != nil {
+			damaged++
+			if first == nil {
+				first = err
+			}
+		}
+		return ctx.Err()
+	})
+	if err != nil && first == nil {
+		first = err
+	}
+	if damaged > 0 || first != nil {
+		return Finding{Name: "events", Detail: fmt.Sprintf("%d of %d records are damaged, first: %v", damaged, count, first),
+			Hint: "Keep the file and restore a copy."}, count
+	}
+	return Finding{Name: "events", OK: true, Detail: fmt.Sprintf("%d records, all checksums match", count)}, count
+}
+
+// checkTexts sees that every text stands beside an event.
+func (s *Store) checkTexts() Finding {
+	var texts, orphans int
+	err := s.db.View(func(tx *bolt.Tx) error {
+		return tx.Bucket(bucketTexts).ForEach(func(k, _ []byte) error {
+			texts++
+			if _, err := events.Get(tx, sequenceOf(k)); err != nil {
+				orphans++
+			}
+			return nil
+		})
+	})
+	f := Finding{Name: "texts", OK: err == nil && orphans == 0, Detail: fmt.Sprintf("%d texts, each beside its event", texts)}
+	if !f.OK {
+		f.Detail = fmt.Sprintf("%d of %d texts stand beside no event %v", orphans, texts, errOrNothing(err))
+	}
+	return f
+}
+
+// checkFold folds again and compares.
+func (s *Store) checkFold(ctx context.Context, live *fold.State, amendments *fold.Amendments, o VerifyOptions) (Finding, uint64, error) {
+	start := fold.NewState()
+	if !o.Full && s.costOf(live) > time.Minute {
+		if state := s.oldest(ctx, live.Sequence); state != nil {
+			start = state
+		}
+	}
+	from := start.Sequence
+	var progress func(uint64)
+	if o.Progress != nil {
+		progress = func(seq uint64) { o.Progress(seq-from, live.Sequence-from) }
+	}
+	s.mu.RLock()
+	arithmetics := append([]string(nil), s.arithmetic...)
+	s.mu.RUnlock()
+	if err := s.replay(ctx, start, live.Sequence, amendments, hooks{progress: progress}); err != nil {
+		if ctx.Err() != nil {
+			return Finding{}, from, ctx.Err()
+		}
+		return Finding{Name: "fold", Detail: err.Error()}, from, nil
+	}
+	tolerance, how := 0.0, "bit for bit"
+	if other := slices.DeleteFunc(arithmetics, func(a string) bool { return a == s.machine }); len(other) > 0 {
+		tolerance, how = crossTolerance, fmt.Sprintf("within %g (the store was folded on another machine: %s)", crossTolerance, other[0])
+	}
+	start.Sequence = live.Sequence
+	found, total := fold.Difference(live, start, tolerance, 3)
+	where := "from the beginning"
+	if from > 0 {
+		where = fmt.Sprintf("from the snapshot at %d (--full folds from the beginning)", from)
+	}
+	if total > 0 {
+		return Finding{Name: "fold", Detail: fmt.Sprintf("%d differences after folding %s: %v", total, where, found),
+			Hint: "Stop the daemon, remove the folder cache/ and start again: the state is then folded from the log."}, from, nil
+	}
+	return Finding{Name: "fold", OK: true, Detail: fmt.Sprintf("%d impressions folded %s agree %s", len(live.Impressions), where, how)}, from, nil
+}
+
+// costOf estimates how long a fold from the beginning takes: each event scans
+// what was there before it.
+func (s *Store) costOf(st *fold.State) time.Duration {
+	const perRow = 250 * time.Nanosecond // 512 dimensions, one core, measured generously
+	n := time.Duration(len(st.Impressions))
+	return n * n / 2 * perRow * time.Duration(max(1, st.Dim)) / 512
+}
+
+// oldest is the good snapshot that stands farthest back.
+func (s *Store) oldest(ctx context.Context, last uint64) *fold.State {
+	sequences, err := s.snapshots.Sequences()
+	if err != nil {
+		return nil
+	}
+	for _, seq := range slices.Backward(sequences) {
+		if seq > last || ctx.Err() != nil {
+			continue
+		}
+		if state, err := s.peekSnapshot(seq); err == nil {
+			return state
+		}
+	}
+	return nil
+}
+
+// peekSnapshot reads a snapshot without taking its vectors for the live ones.
+func (s *Store) peekSnapshot(seq uint64) (*fold.State, error) {
+	look := &Store{opts: s.opts, db: s.db, snapshots: s.snapshots, rows: openRows(s.rows.path, s.meta), log: s.log, meta: s.meta}
+	state, _, err := look.loadSnapshot(seq)
+	return state, err
+}
+
+// checkSnapshots reads every snapshot; a bad one is a cache that is left out,
+// so it is said but is no fault of the store.
+func (s *Store) checkSnapshots(live *fold.State) []Finding {
+	sequences, err := s.snapshots.Sequences()
+	if err != nil {
+		return []Finding{{Name: "snapshots", Detail: err.Error()}}
+	}
+	good, bad := 0, 0
+	var first error
+	for _, seq := range sequences {
+		if seq > live.Sequence {
+			continue
+		}
+		if _, err := s.peekSnapshot(seq); err != nil {
+			bad++
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		good++
+	}
+	f := Finding{Name: "snapshots", OK: true, Detail: fmt.Sprintf("%d good", good)}
+	if bad > 0 {
+		f.Detail = fmt.Sprintf("%d good, %d not usable and left out (%v)", good, bad, first)
+		f.Hint = "They are caches: nothing is lost."
+	}
+	return []Finding{f}
+}
+
+func sequenceOf(k []byte) uint64 {
+	if len(k) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(k)
+}
+
+func errOrNothing(err error) string {
+	if err == nil || errors.Is(err, ledger.ErrNoRecord) {
+		return ""
+	}
+	return "(" + err.Error() + ")"
+}

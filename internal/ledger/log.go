@@ -1,0 +1,151 @@
+package ledger
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// What a log can be wrong about.
+var (
+	// ErrDamaged: a record's bytes are not those that were written.
+	ErrDamaged = errors.New("damaged record")
+	// ErrNoRecord: nothing stands at that sequence.
+	ErrNoRecord = errors.New("no such record")
+)
+
+// RecordError names the record that something is wrong with.
+type RecordError struct {
+	Log      string
+	Sequence uint64
+	Err      error
+}
+
+func (e *RecordError) Error() string {
+	return fmt.Sprintf("%s, record %d: %v", e.Log, e.Sequence, e.Err)
+}
+func (e *RecordError) Unwrap() error { return e.Err }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checksumSize is the length of the CRC-32C that precedes each payload.
+const checksumSize = 4
+
+// Log is an append-only sequence of payloads in one bbolt bucket.
+type Log struct{ bucket string }
+
+// NewLog names a log; [Log.Create] makes its bucket.
+func NewLog(bucket string) Log { return Log{bucket} }
+
+// Create makes the bucket where it is missing.
+func (l Log) Create(tx *bolt.Tx) error {
+	_, err := tx.CreateBucketIfNotExists([]byte(l.bucket))
+	return err
+}
+
+// Append writes payload behind the last record and returns its sequence, from
+// 1. It is durable when the transaction has committed.
+func (l Log) Append(tx *bolt.Tx, payload []byte) (uint64, error) {
+	b := tx.Bucket([]byte(l.bucket))
+	b.FillPercent = 1 // keys only ever grow, so half-empty pages would stay so
+	seq, err := b.NextSequence()
+	if err != nil {
+		return 0, fmt.Errorf("%s: next sequence: %w", l.bucket, err)
+	}
+	record := make([]byte, checksumSize+len(payload))
+	binary.LittleEndian.PutUint32(record, checksum(seq, payload))
+	copy(record[checksumSize:], payload)
+	if err := b.Put(key(seq), record); err != nil {
+		return 0, fmt.Errorf("%s: append: %w", l.bucket, err)
+	}
+	return seq, nil
+}
+
+// Get returns a copy of the payload at seq.
+func (l Log) Get(tx *bolt.Tx, seq uint64) ([]byte, error) {
+	record := tx.Bucket([]byte(l.bucket)).Get(key(seq))
+	if record == nil {
+		return nil, &RecordError{l.bucket, seq, ErrNoRecord}
+	}
+	return l.open(seq, record)
+}
+
+// Last is the sequence of the last record, 0 when there is none.
+func (l Log) Last(tx *bolt.Tx) uint64 {
+	k, _ := tx.Bucket([]byte(l.bucket)).Cursor().Last()
+	if len(k) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(k)
+}
+
+// Count is the number of records.
+func (l Log) Count(tx *bolt.Tx) int { return tx.Bucket([]byte(l.bucket)).Stats().KeyN }
+
+// pageRecords bounds how long one read transaction lasts: long readers keep
+// bbolt from reusing pages and let the file grow.
+const pageRecords = 128
+
+// Each calls f for the records in (after, to], in order, with copies of their
+// payloads and outside of any transaction. A damaged record is reported to f as
+// an error with a nil payload; f decides whether to go on by returning nil.
+func (l Log) Each(db *bolt.DB, after, to uint64, f func(seq uint64, payload []byte, err error) error) error {
+	type record struct {
+		seq     uint64
+		payload []byte
+		err     error
+	}
+	for after < to {
+		page := make([]record, 0, pageRecords)
+		err := db.View(func(tx *bolt.Tx) error {
+			c := tx.Bucket([]byte(l.bucket)).Cursor()
+			for k, v := c.Seek(key(after + 1)); k != nil && len(page) < pageRecords; k, v = c.Next() {
+				if len(k) != 8 {
+					return &RecordError{l.bucket, after, fmt.Errorf("%w: key of %d bytes", ErrDamaged, len(k))}
+				}
+				seq := binary.BigEndian.Uint64(k)
+				if seq > to {
+					break
+				}
+				payload, err := l.open(seq, v)
+				page = append(page, record{seq, payload, err})
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		for _, r := range page {
+			if err := f(r.seq, r.payload, r.err); err != nil {
+				return err
+			}
+			after = r.seq
+		}
+	}
+	return nil
+}
+
+// open checks a record and returns a copy of its payload.
+func (l Log) open(seq uint64, record []byte) ([]byte, error) {
+	if len(record) < checksumSize {
+		return nil, &RecordError{l.bucket, seq, fmt.Errorf("%w: cut short", ErrDamaged)}
+	}
+	payload := append([]byte(nil), record[checksumSize:]...)
+	if binary.LittleEndian.Uint32(record) != checksum(seq, payload) {
+		return nil, &RecordError{l.bucket, seq, fmt.Errorf("%w: checksum does not match", ErrDamaged)}
+	}
+	return payload, nil
+}
+
+// checksum covers the sequence too, so that a record in the wrong place shows.
+func checksum(seq uint64, payload []byte) uint32 {
+	return crc32.Update(crc32.Checksum(key(seq), castagnoli), castagnoli, payload)
+}
+
+func key(seq uint64) []byte { return binary.BigEndian.AppendUint64(nil, seq) }
