@@ -74,6 +74,19 @@ func readDate(s string) when {
 		w = tryDate(body)
 	}
 	w.rest = cleanRest(w.rest)
+	// What opened before the date closes after the time: <2026-03-01 Sun 10:00>
+	// and **2026-03-01 Bath**.
+	for _, mark := range s[:len(s)-len(body)] {
+		switch mark {
+		case '*', '_':
+			w.rest = strings.TrimRight(w.rest, string(mark))
+		case '<', '[':
+			closer := map[rune]string{'<': ">", '[': "]"}[mark]
+			if inside, after, ok := strings.Cut(w.rest, closer); ok && !strings.ContainsRune(inside, mark) {
+				w.rest = strings.TrimSpace(inside + after)
+			}
+		}
+	}
 	return w
 }
 
@@ -102,7 +115,7 @@ func cleanRest(rest string) string {
 	if len(rest) > 1 && rest[0] == 'T' && digit(rest[1]) {
 		rest = rest[1:]
 	}
-	return strings.TrimSpace(strings.TrimRight(rest, "*_>"))
+	return strings.TrimSpace(rest)
 }
 
 // leadingWord is the length of the first word of s if match accepts it.

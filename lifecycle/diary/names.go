@@ -95,10 +95,11 @@ func ignoredPart(part string) bool {
 func nameDate(name string) when {
 	name = slashed(name)
 	base := strings.TrimSuffix(path.Base(name), path.Ext(name))
-	if w := readDate(base); w.state != noDate {
+	w, span := dateInside(base)
+	if w.state != noDate || span {
 		return w
 	}
-	if w := dateInside(base); w.state != noDate {
+	if w := readDate(base); w.state != noDate {
 		return w
 	}
 	// At most three parts, joined, can read as a date.
@@ -112,9 +113,9 @@ func nameDate(name string) when {
 	return when{}
 }
 
-// dateInside looks for YYYY-MM-DD, YYYY_MM_DD, YYYY.MM.DD or YYYYMMDD anywhere.
-func dateInside(s string) when {
-	var found when
+// dateInside looks for YYYY-MM-DD, YYYY_MM_DD, YYYY.MM.DD or YYYYMMDD anywhere;
+// span says that there are two.
+func dateInside(s string) (found when, span bool) {
 	for i := 0; i < len(s); i++ {
 		if !digit(s[i]) || (i > 0 && digit(s[i-1])) {
 			continue
@@ -132,9 +133,9 @@ func dateInside(s string) when {
 			continue
 		}
 		if found.state != noDate {
-			return when{}
+			return when{}, true
 		}
 		found = w
 	}
-	return found
+	return found, false
 }
