@@ -32,13 +32,15 @@ var arrows = map[string][]string{
 		"reactivation", "gate", "gate/evidence", "boards", "internal/atomicfile", "internal/ledger",
 		"lifecycle/diary", "chitta", "chitta/fold", "chitta/neighbour", "chitta/vasana", "soul", "soul/lineage",
 	},
-	"sync":             {"soul/lineage"},
-	"sync/hub":         {"sync", "soul/lineage"},
-	"internal/builtin": {"chitta/fold", "reactivation", "lifecycle"},
-	"internal/ollama":  {"chitta/fold", "reactivation", "lifecycle"},
-	"internal/api":     {"lifecycle", "soul"},
-	"internal/config":  {"boards", "gate", "reactivation"},
-	"cmd/jivad":        {"*"}, // the only place that wires
+	"sync":                     {"soul/lineage"},
+	"sync/hub":                 {"sync", "soul/lineage"},
+	"internal/builtin":         {"chitta/fold", "reactivation", "lifecycle"},
+	"internal/builtin/usepack": {},                                                               // packs the weights that internal/builtin embeds
+	"internal/builtin/train":   {"internal/builtin", "chitta/fold", "reactivation", "lifecycle"}, // fits its tables
+	"internal/ollama":          {"chitta/fold", "reactivation", "lifecycle"},
+	"internal/api":             {"lifecycle", "soul"},
+	"internal/config":          {"boards", "gate", "reactivation"},
+	"cmd/jivad":                {"*"}, // the only place that wires
 }
 
 // pure packages take values and return values. Whatever could make a second fold of the same events

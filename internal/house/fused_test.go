@@ -17,10 +17,13 @@ var exact = []string{"reactivation", "gate", "chitta/fold", "chitta/vasana", "so
 // fused is a multiplication and an addition in one instruction, with the source line before it.
 var fused = regexp.MustCompile(`\(([^()\s]+\.go:\d+)\)\s+(FN?M(?:ADD|SUB)[DS])\b`)
 
-// exactAnyway are statements whose product is exact before it is added, so that one rounding or two is
-// the same: file, text of the line, reason.
+// exactAnyway are the places where it does not matter whether there is one rounding or two: file, text
+// of the line (empty for all of them), reason.
 var exactAnyway = [][3]string{
 	{"gate/gate.go", "(r.Effective-r.Mean)/2", "a half is exact"},
+	{"soul/trendsvg.go", "", "pictures are rounded to what the eye sees"},
+	{"soul/trendpanels.go", "", "as above"},
+	{"soul/trendtext.go", "", "as above"},
 	{"chitta/vasana/kernel.go", " += float64(", "the square of a float32 is exact in float64"},
 }
 

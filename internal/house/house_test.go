@@ -52,8 +52,10 @@ type pkg struct {
 	ImportPath string
 	Name       string
 	Doc        string
-	Imports    []string
 	GoFiles    []string
+	Imports    []string
+
+	TestImports, XTestImports []string
 }
 
 // room is the import path without the module, such as "chitta/fold".
@@ -64,7 +66,7 @@ func (p pkg) room() string {
 // packages lists every package of the module. -e: a package that does not compile still has imports.
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	dec := json.NewDecoder(bytes.NewReader(run(t, "go", "list", "-e", "-json=ImportPath,Name,Doc,Imports,GoFiles", "./...")))
+	dec := json.NewDecoder(bytes.NewReader(run(t, "go", "list", "-e", "-json=ImportPath,Name,Doc,Imports,GoFiles,TestImports,XTestImports", "./...")))
 	var all []pkg
 	for {
 		var p pkg
