@@ -169,3 +169,16 @@ func (s *Store) SourceAt(path string) (Source, error) {
 	})
 	return src, err
 }
+
+// Health are figures of the database file.
+type Health struct {
+	Bytes            int64
+	Pages, FreePages int
+}
+
+// Health looks at the database file.
+func (s *Store) Health() Health {
+	h := Health{Bytes: s.Size(), FreePages: s.db.Stats().FreePageN + s.db.Stats().PendingPageN}
+	h.Pages = int(h.Bytes) / s.db.Info().PageSize
+	return h
+}

@@ -1,0 +1,167 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/soul"
+)
+
+// Verify checks the store record by record, folds it again and compares, and
+// writes SOUL.md a second time to see that it comes out the same.
+func (c *Companion) Verify(ctx context.Context, full bool, progress func(Progress)) (VerifyReport, error) {
+	began := time.Now()
+	o := chitta.VerifyOptions{Full: full}
+	if progress != nil {
+		o.Progress = func(done, total uint64) {
+			progress(Progress{Done: int(done), Total: int(total), Stage: "fold", Elapsed: time.Since(began)})
+		}
+	}
+	v, err := c.store.Verify(ctx, o)
+	if err != nil {
+		return VerifyReport{}, err
+	}
+	out := VerifyReport{OK: true, StateDigest: hex.EncodeToString(v.Digest[:]), Events: v.Events, From: v.From}
+	for _, f := range v.Findings {
+		out.Checks = append(out.Checks, Check(f))
+	}
+	out.Checks = append(out.Checks, c.checkSoul(ctx))
+	for _, k := range out.Checks {
+		out.OK = out.OK && k.OK
+	}
+	out.Seconds = time.Since(began).Seconds()
+	return out, nil
+}
+
+// checkSoul writes the last session's SOUL.md again from the store.
+func (c *Companion) checkSoul(ctx context.Context) Check {
+	out := Check{Name: "soul", OK: true}
+	again, err := c.regenerate(ctx)
+	if errors.Is(err, errNotNow) {
+		out.Detail = err.Error()
+		return out
+	}
+	if err != nil {
+		return Check{Name: "soul", Detail: err.Error()}
+	}
+	last, err := c.lastWritten()
+	if err != nil {
+		return Check{Name: "soul", Detail: err.Error()}
+	}
+	if string(again) != string(last) {
+		return Check{Name: "soul", Detail: "SOUL.md comes out differently from the same store", Hint: "Please report this: it is a fault of the program."}
+	}
+	out.Detail = fmt.Sprintf("%d bytes, the same when written again", len(last))
+	return out
+}
+
+var errNotNow = errors.New("not compared: no session has ended, or one is open")
+
+// regenerate renders SOUL.md of the last closed session from the store.
+func (c *Companion) regenerate(ctx context.Context) ([]byte, error) {
+	state := c.store.Snapshot()
+	number := c.lastClosed()
+	r, ok := c.record(number)
+	if !ok || state.Session.Open || int(state.Session.Number) != number {
+		return nil, errNotNow
+	}
+	own, err := c.heritageOf(ctx, number)
+	if err != nil {
+		return nil, err
+	}
+	past, err := c.heritageOf(ctx, number-1)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.summary(state, r.Record, own.Vasanas, past.Vasanas)
+	if err != nil {
+		return nil, err
+	}
+	return soul.Render(s, c.opts.SoulBytes)
+}
+
+// Doctor looks at everything that a person may have to mend.
+func (c *Companion) Doctor(ctx context.Context) ([]Check, error) {
+	checks := []Check{c.checkModes(), c.checkDiary(), c.checkEmbedder(ctx), c.checkClock(), c.checkIndex(ctx)}
+	stats := c.store.Health()
+	checks = append(checks, Check{Name: "store", OK: true, Detail: fmt.Sprintf(
+		"%d bytes, %d of %d pages free, started from event %d, %d folded on top",
+		stats.Bytes, stats.FreePages, stats.Pages, c.store.Start().Snapshot, c.store.Start().Folded)})
+	checks = append(checks, c.checkSoul(ctx))
+	return checks, nil
+}
+
+// checkModes sees that nobody else can read the data folder.
+func (c *Companion) checkModes() Check {
+	open, files := 0, 0
+	err := filepath.WalkDir(c.opts.Dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if c.opts.Diary != "" && path == c.opts.Diary {
+			return filepath.SkipDir // the person's own folder
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		files++
+		if info.Mode().Perm()&0o077 != 0 && info.Mode()&fs.ModeSocket == 0 {
+			open++
+		}
+		return nil
+	})
+	if err != nil {
+		return Check{Name: "permissions", Detail: err.Error()}
+	}
+	if open > 0 {
+		return Check{Name: "permissions", Detail: fmt.Sprintf("%d of %d files can be read by others", open, files), Hint: "chmod -R go-rwx " + c.opts.Dir}
+	}
+	return Check{Name: "permissions", OK: true, Detail: fmt.Sprintf("%d files and folders, readable by their owner only", files)}
+}
+
+func (c *Companion) checkDiary() Check {
+	if c.opts.Diary == "" {
+		return Check{Name: "diary", OK: true, Detail: "no diary folder is watched"}
+	}
+	if _, err := os.ReadDir(c.opts.Diary); err != nil {
+		return Check{Name: "diary", Detail: err.Error(), Hint: "Create the folder, or set diary.path in the configuration."}
+	}
+	return Check{Name: "diary", OK: true, Detail: c.opts.Diary + " can be read"}
+}
+
+func (c *Companion) checkEmbedder(ctx context.Context) Check {
+	began := time.Now()
+	v, err := c.opts.Embedder.Embed(ctx, "The morning was quiet and the tea was hot.")
+	if err == nil {
+		err = fold.CheckVector(v, c.opts.Embedder.Dim())
+	}
+	if err != nil {
+		return Check{Name: "embedder", Detail: err.Error()}
+	}
+	return Check{Name: "embedder", OK: true, Detail: fmt.Sprintf("%s, %d dimensions, a sentence in %v", c.opts.Embedder.ID(), len(v), time.Since(began).Round(100*time.Microsecond))}
+}
+
+func (c *Companion) checkClock() Check {
+	now, synchronised := c.opts.Now()
+	if !synchronised {
+		return Check{Name: "clock", OK: true, Detail: "not synchronised: " + now.Format(time.RFC3339) + "; order does not depend on it", Hint: "Run a time service, so that days are named rightly."}
+	}
+	return Check{Name: "clock", OK: true, Detail: "synchronised: " + now.Format(time.RFC3339)}
+}
+
+func (c *Companion) checkIndex(ctx context.Context) Check {
+	if err := c.index.Update(ctx, c.store.Snapshot().Vectors); err != nil {
+		return Check{Name: "index", Detail: err.Error()}
+	}
+	r := c.index.Report()
+	return Check{Name: "index", OK: true, Detail: fmt.Sprintf("%s serves %d rows; %s", r.Serving, r.Rows, r.Why)}
+}

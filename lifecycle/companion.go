@@ -1,0 +1,213 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/chitta/neighbour"
+	"github.com/jivad/jivad/chitta/vasana"
+	"github.com/jivad/jivad/soul"
+)
+
+// Options say which companion to open and how it lives.
+type Options struct {
+	// Dir is the data folder; everything of one companion is under it.
+	Dir string
+	// Diary is the folder that the person writes in; it is only read. Empty
+	// means none.
+	Diary string
+	// SoulPath is where SOUL.md is written; empty means Dir/SOUL.md.
+	SoulPath string
+	// SoulBytes is the most that SOUL.md may hold; 0 means 8 KiB.
+	SoulBytes int
+	Embedder  Embedder
+	Assessor  Assessor
+	// Params are put in force where they differ from the store's.
+	Params fold.Params
+	Vasana vasana.Params
+	Index  neighbour.Options
+	// Location and DayStartsAt say when a day begins; nil means local time.
+	Location    *time.Location
+	DayStartsAt time.Duration
+	// Idle ends a live session after so long without an entry; 0 means 30 minutes.
+	Idle time.Duration
+	// Workers prepare entries ahead of the fold; 0 means one per core.
+	Workers int
+	// Queue bounds the entries that wait; 0 means 64.
+	Queue int
+	// SnapshotEvery is the least number of events between snapshots; 0 means 500.
+	SnapshotEvery int
+	Socket        string
+	Version       string
+	Log           *slog.Logger
+	// Now tells the time and whether the clock is synchronised; nil means the
+	// system's.
+	Now func() (now time.Time, synchronised bool)
+}
+
+// Companion is one open data folder. Its methods may be called from many
+// goroutines.
+type Companion struct {
+	opts    Options
+	store   *chitta.Store
+	files   soul.Files
+	queue   *queue
+	log     *slog.Logger
+	started time.Time
+
+	workers sync.WaitGroup
+	cancel  context.CancelFunc
+
+	// life is touched by the worker only.
+	life life
+
+	// mu guards what is shown of the worker's state.
+	mu       sync.RWMutex
+	records  []sessionRecord
+	problems []string
+	closing  bool
+	index    *neighbour.Index
+}
+
+// Open opens a companion, makes what is missing, takes up or withdraws an
+// unfinished session and starts working.
+func Open(ctx context.Context, o Options) (*Companion, error) {
+	o = withDefaults(o)
+	store, err := chitta.Open(ctx, chitta.Options{
+		Dir: o.Dir, Embedder: o.Embedder.ID(), Dim: o.Embedder.Dim(), Params: &o.Params,
+		Socket: o.Socket, SnapshotEvery: o.SnapshotEvery, Clock: o.Now, Log: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &Companion{
+		opts: o, store: store, log: o.Log, queue: newQueue(o.Queue), started: time.Now(),
+		files: soul.Files{SoulPath: o.SoulPath, ArchiveDir: filepath.Join(o.Dir, "soul", "archive")},
+	}
+	if err := c.begin(ctx); err != nil {
+		return nil, errors.Join(err, store.Close(ctx))
+	}
+	return c, nil
+}
+
+func withDefaults(o Options) Options {
+	if o.SoulPath == "" {
+		o.SoulPath = filepath.Join(o.Dir, "SOUL.md")
+	}
+	if o.SoulBytes == 0 {
+		o.SoulBytes = soul.MaxBytes
+	}
+	if o.Idle == 0 {
+		o.Idle = 30 * time.Minute
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Queue == 0 {
+		o.Queue = 64
+	}
+	if o.Location == nil {
+		o.Location = time.Local
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = systemClock
+	}
+	if o.Params == (fold.Params{}) {
+		o.Params = fold.DefaultParams()
+	}
+	if o.Vasana == (vasana.Params{}) {
+		o.Vasana = vasana.DefaultParams()
+	}
+	return o
+}
+
+// begin reads what earlier sessions left and starts the workers.
+func (c *Companion) begin(ctx context.Context) error {
+	if err := c.readRecords(); err != nil {
+		return err
+	}
+	c.life.graph = vasana.NewGraph(c.opts.Vasana)
+	c.index = neighbour.New(c.store.Snapshot().Vectors, c.opts.Index)
+	if err := c.restoreSoul(ctx); err != nil {
+		return err
+	}
+	if err := c.takeUp(ctx); err != nil {
+		return fmt.Errorf("take up the last session: %w", err)
+	}
+	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	c.cancel = cancel
+	for range c.opts.Workers {
+		c.workers.Go(func() { c.queue.prepareAll(working) })
+	}
+	c.workers.Go(func() { c.queue.runAll(working) })
+	return nil
+}
+
+// Close finishes the entries that wait, withdraws the open session and closes
+// the store. When ctx ends first, what is not yet an event is given up; what was
+// acknowledged is safe either way.
+func (c *Companion) Close(ctx context.Context) error {
+	c.mu.Lock()
+	already := c.closing
+	c.closing = true
+	c.mu.Unlock()
+	if already {
+		return nil
+	}
+	err := c.do(ctx, interactive, func(ctx context.Context) error { return c.closeSession(ctx, "stop") })
+	if errors.Is(err, ErrNoSession) {
+		err = nil
+	}
+	c.queue.drain()
+	c.cancel()
+	c.queue.stop()
+	c.workers.Wait()
+	return errors.Join(err, c.store.Close(ctx))
+}
+
+// do runs f on the worker, in its turn, and waits for it.
+func (c *Companion) do(ctx context.Context, l line, f func(context.Context) error) error {
+	t := &task{run: func(ctx context.Context, _ error) error { return f(ctx) }}
+	if err := c.queue.put(ctx, l, t); err != nil {
+		return err
+	}
+	select {
+	case err := <-t.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// today is the local day now.
+func (c *Companion) today() string {
+	now, _ := c.opts.Now()
+	return localDay(now, c.opts.Location, c.opts.DayStartsAt)
+}
+
+// problem notes something that a person should see in status.
+func (c *Companion) problem(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.problems {
+		if p == text {
+			return
+		}
+	}
+	const most = 20
+	c.problems = append(c.problems, text)
+	if len(c.problems) > most {
+		c.problems = c.problems[1:]
+	}
+}

@@ -1,0 +1,26 @@
+package lifecycle
+
+import "errors"
+
+// What a companion can refuse.
+var (
+	// ErrEmpty: there is nothing to remember in the text.
+	ErrEmpty = errors.New("nothing to remember: the text is empty")
+	// ErrTooLong: the text is longer than MaxNote.
+	ErrTooLong = errors.New("the text is longer than 1 MB; split it into entries")
+	// ErrDate: a date is not YYYY-MM-DD.
+	ErrDate = errors.New("the date is not YYYY-MM-DD")
+	// ErrNotFound: nothing goes by that name.
+	ErrNotFound = errors.New("not found")
+	// ErrAmbiguous: the beginning of an id fits more than one.
+	ErrAmbiguous = errors.New("more than one id begins so; give more of it")
+	// ErrQuery: a question cannot be answered as it was put.
+	ErrQuery = errors.New("the question cannot be answered")
+	// ErrNoSession: there is no open session.
+	ErrNoSession = errors.New("no session is open: one begins with the next entry")
+	// ErrStopping: the companion is being closed.
+	ErrStopping = errors.New("the companion is stopping")
+)
+
+// MaxNote is the longest text of one note in bytes.
+const MaxNote = 1 << 20

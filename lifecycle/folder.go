@@ -1,0 +1,202 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/lifecycle/diary"
+)
+
+// Run watches the diary folder and the clock until ctx ends.
+func (c *Companion) Run(ctx context.Context) error {
+	clock := make(chan struct{})
+	go func() {
+		defer close(clock)
+		c.watchClock(ctx)
+	}()
+	defer func() { <-clock }()
+	if c.opts.Diary == "" {
+		<-ctx.Done()
+		return nil
+	}
+	if err := os.MkdirAll(c.opts.Diary, 0o700); err != nil {
+		return fmt.Errorf("diary folder %s: %w", c.opts.Diary, err)
+	}
+	w, err := diary.Watch(ctx, c.opts.Diary, diary.WatchOptions{Log: c.log})
+	if err != nil {
+		return err
+	}
+	for change := range w.Changes() {
+		// Files that changed together are taken in together, so that a folder
+		// seen for the first time is one history, oldest day first.
+		batch := []diary.Change{change}
+		for more := true; more; {
+			select {
+			case next, ok := <-w.Changes():
+				if more = ok; ok {
+					batch = append(batch, next)
+				}
+			case <-time.After(gather):
+				more = false
+			}
+		}
+		if err := c.takeIn(ctx, batch); err != nil && ctx.Err() == nil {
+			c.problem(fmt.Sprintf("diary: %v", err))
+			c.log.Error("diary", "error", err)
+		}
+	}
+	return nil
+}
+
+// gather is how long a change waits for others that belong with it.
+const gather = 300 * time.Millisecond
+
+// takeIn reads changed files and remembers what is new in them.
+func (c *Companion) takeIn(ctx context.Context, changes []diary.Change) error {
+	var faults []error
+	var history, today []*prepared
+	for _, change := range changes {
+		if change.Removed {
+			continue // an entry is not forgotten because its file is gone
+		}
+		old, recent, err := c.takeFile(change.Path)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		history, today = append(history, old...), append(today, recent...)
+	}
+	sortByDay(history)
+	if err := c.submitAll(ctx, history); err != nil {
+		return errors.Join(append(faults, err)...)
+	}
+	if len(history) > 0 {
+		if err := c.do(ctx, backlog, c.endHistory); err != nil {
+			return errors.Join(append(faults, err)...)
+		}
+	}
+	return errors.Join(append(faults, c.submitAll(ctx, today))...)
+}
+
+// submitAll sends notes through the queue and waits for all of them.
+func (c *Companion) submitAll(ctx context.Context, all []*prepared) error {
+	var waiting []*pending
+	for _, p := range all {
+		sent, err := c.submit(ctx, backlog, p)
+		if err != nil {
+			return err
+		}
+		waiting = append(waiting, sent)
+	}
+	var faults []error
+	for _, w := range waiting {
+		if _, err := w.wait(ctx); err != nil {
+			faults = append(faults, err)
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// takeFile compares a file with what was last seen of it. New entries become
+// notes, changed ones edits; entries that are gone stay remembered. Notes of
+// earlier days are history, the others belong to today.
+func (c *Companion) takeFile(path string) (old, recent []*prepared, err error) {
+	info, err := os.Stat(filepath.Join(c.opts.Diary, filepath.FromSlash(path)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil // it went away meanwhile
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := diary.ReadIn(c.opts.Diary, path, diary.Options{Modified: info.ModTime(), Location: c.opts.Location, DayStartsAt: c.opts.DayStartsAt})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, n := range file.Notes {
+		c.log.Info("diary note", "kind", n.Kind, "line", n.Line)
+	}
+	before, err := c.store.SourceAt(path)
+	if errors.Is(err, chitta.ErrNotFound) {
+		err = nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	seen := chitta.Source{Path: path, Entries: make([]chitta.SourceEntry, 0, len(file.Entries))}
+	var notes []*prepared
+	for _, e := range file.Entries {
+		p, err := c.newPrepared(Note{Text: e.Text, Date: e.Date, Label: e.Label, Category: e.Category, Source: path}, live)
+		if errors.Is(err, ErrEmpty) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s line %d: %w", path, e.Line, err)
+		}
+		p.place = len(seen.Entries)
+		seen.Entries = append(seen.Entries, chitta.SourceEntry{Key: p.key, Date: e.Date})
+		notes = append(notes, p)
+	}
+	notes = c.pair(notes, before, &seen)
+	if len(notes) == 0 {
+		if !slices.Equal(seen.Entries, before.Entries) {
+			_, err = c.store.Append(context.Background(), chitta.Batch{Sources: []chitta.Source{seen}})
+		}
+		return nil, nil, err
+	}
+	today := c.today()
+	for _, p := range notes {
+		p.source = &seen
+		if p.note.Date != "" && p.note.Date < today {
+			p.policy, p.day = history, p.note.Date
+			old = append(old, p)
+			continue
+		}
+		recent = append(recent, p)
+	}
+	// Within a file the notes run by day, and history before today.
+	sortByDay(old)
+	if all := slices.Concat(old, recent); len(all) > 0 {
+		all[len(all)-1].last = true
+	}
+	return old, recent, nil
+}
+
+// pair finds, for each entry of a file that was not in it before, the entry
+// that it is an edit of: one of the same day that is in the file no more, in
+// order. It returns the notes that are left to take in.
+func (c *Companion) pair(notes []*prepared, before chitta.Source, seen *chitta.Source) []*prepared {
+	present := map[fold.Key]bool{}
+	for _, p := range notes {
+		present[p.key] = true
+	}
+	known := map[fold.Key]uint64{}
+	gone := map[string][]uint64{}
+	for _, e := range before.Entries {
+		known[e.Key] = e.Sequence
+		if !present[e.Key] && e.Sequence != 0 {
+			gone[e.Date] = append(gone[e.Date], e.Sequence)
+		}
+	}
+	var left []*prepared
+	for _, p := range notes {
+		if seq, ok := known[p.key]; ok && seq != 0 {
+			seen.Entries[p.place].Sequence = seq
+			continue
+		}
+		if g := gone[p.note.Date]; len(g) > 0 {
+			if _, elsewhere := c.store.Has(p.key); !elsewhere {
+				p.replaces, gone[p.note.Date] = g[0], g[1:]
+			}
+		}
+		left = append(left, p)
+	}
+	return left
+}

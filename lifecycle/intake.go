@@ -1,0 +1,278 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/lifecycle/diary"
+)
+
+// DefaultCategory is the consent category of a diary entry that names none.
+const DefaultCategory = "behavioural"
+
+// policy says how a note finds its session.
+type policy int
+
+const (
+	// live notes belong to the session of today.
+	live policy = iota
+	// history notes belong to the session of their own date.
+	history
+)
+
+// prepared is a note that was embedded and judged, ready for the fold.
+type prepared struct {
+	note      Note
+	key       fold.Key
+	embedding []float32
+	judgement fold.Judgement
+	// replaces is the sequence of the entry that this note is an edit of.
+	replaces uint64
+	policy   policy
+	// day names the session of a history note; it may be known where the
+	// entry's own date is not.
+	day string
+	// source is what is now seen of the file that the note came from; the last
+	// note of the file has it written. place is the note's own place in it.
+	source *chitta.Source
+	place  int
+	last   bool
+	began  time.Time
+	judged time.Duration
+}
+
+// Write remembers one note in the session of today. When it returns without an
+// error the note is durable.
+func (c *Companion) Write(ctx context.Context, n Note) (Receipt, error) {
+	if n.Date == "" {
+		n.Date = c.today()
+	}
+	if n.Source == "" {
+		n.Source = "write"
+	}
+	p, err := c.newPrepared(n, live)
+	if err != nil {
+		return Receipt{}, err
+	}
+	r, err := c.submit(ctx, interactive, p)
+	if err != nil {
+		return Receipt{}, err
+	}
+	return r.wait(ctx)
+}
+
+// newPrepared checks a note before any work is done for it.
+func (c *Companion) newPrepared(n Note, how policy) (*prepared, error) {
+	if strings.TrimSpace(n.Text) == "" {
+		return nil, ErrEmpty
+	}
+	if len(n.Text) > MaxNote {
+		return nil, ErrTooLong
+	}
+	if n.Date != "" && !diary.ValidDate(n.Date) {
+		return nil, fmt.Errorf("%w: %q", ErrDate, n.Date)
+	}
+	if n.Category == "" {
+		n.Category = DefaultCategory
+	}
+	n.Text = strings.ToValidUTF8(n.Text, "\uFFFD")
+	n.Source = clip(strings.ToValidUTF8(n.Source, "\uFFFD"), 512)
+	n.Category = clip(strings.ToValidUTF8(n.Category, "\uFFFD"), 64)
+	return &prepared{note: n, key: fold.Key(diary.Key(n.Date, n.Text)), policy: how, began: time.Now()}, nil
+}
+
+// settle notes in the record of the file which event the note became.
+func (p *prepared) settle(seq uint64) {
+	if p.source != nil {
+		p.source.Entries[p.place].Sequence = seq
+	}
+}
+
+// pending is a note on its way.
+type pending struct {
+	task    *task
+	receipt Receipt
+}
+
+func (p *pending) wait(ctx context.Context) (Receipt, error) {
+	select {
+	case err := <-p.task.done:
+		return p.receipt, err
+	case <-ctx.Done():
+		return Receipt{}, ctx.Err()
+	}
+}
+
+// submit queues a note: embedding and judging ahead, then the fold in its turn.
+func (c *Companion) submit(ctx context.Context, l line, p *prepared) (*pending, error) {
+	r := &pending{}
+	r.task = &task{
+		prepare: func(ctx context.Context) error { return c.prepare(ctx, p) },
+		run: func(ctx context.Context, err error) error {
+			if err != nil {
+				return err
+			}
+			r.receipt, err = c.experience(ctx, p)
+			return err
+		},
+	}
+	if err := c.queue.put(ctx, l, r.task); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// prepare embeds and judges, unless the note is known already.
+func (c *Companion) prepare(ctx context.Context, p *prepared) error {
+	if _, known := c.store.Has(p.key); known {
+		return nil
+	}
+	var err error
+	if p.embedding, err = c.opts.Embedder.Embed(ctx, p.note.Text); err != nil {
+		return fmt.Errorf("embed: %w", err)
+	}
+	judging := time.Now()
+	p.judgement, err = c.opts.Assessor.Assess(ctx, Experience{Text: p.note.Text, Embedding: p.embedding, Date: p.note.Date})
+	if err != nil {
+		return fmt.Errorf("judge: %w", err)
+	}
+	p.judged = time.Since(judging)
+	return nil
+}
+
+// experience is the heart of the worker: find or open the session, make the
+// event durable, fold it, answer.
+func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error) {
+	if seq, known := c.store.Has(p.key); known || p.embedding == nil {
+		return c.known(ctx, p, seq)
+	}
+	if p.replaces != 0 {
+		return c.edit(ctx, p)
+	}
+	entries, err := c.ensureSession(ctx, p)
+	if err != nil {
+		return Receipt{}, err
+	}
+	body := fold.Experienced{
+		ID: c.freshID(p), Key: p.key, Date: p.note.Date, Source: p.note.Source, Category: p.note.Category,
+		Embedder: c.opts.Embedder.ID(), Embedding: p.embedding, Judgement: p.judgement, AlwaysCreate: true,
+	}
+	entries = append(entries, chitta.Entry{Body: body, Text: &chitta.Text{Body: p.note.Text, Label: p.note.Label}})
+	b := chitta.Batch{Entries: entries}
+	if p.last {
+		p.source.Entries[p.place].FromBatch = len(entries)
+		b.Sources = []chitta.Source{*p.source}
+	}
+	results, err := c.store.Append(ctx, b)
+	if err != nil {
+		return Receipt{}, err
+	}
+	p.settle(results[len(results)-1].Sequence)
+	c.life.touch(p)
+	return c.receipt(results[len(results)-1], body), nil
+}
+
+// known answers for an entry that is in the store already; only the record of
+// its file may be new.
+func (c *Companion) known(ctx context.Context, p *prepared, seq uint64) (Receipt, error) {
+	p.settle(seq)
+	if p.last {
+		if _, err := c.store.Append(ctx, chitta.Batch{Sources: []chitta.Source{*p.source}}); err != nil {
+			return Receipt{}, err
+		}
+	}
+	e, err := c.store.EventAt(seq)
+	if err != nil {
+		return Receipt{}, err
+	}
+	x, ok := e.Body.(fold.Experienced)
+	if !ok {
+		return Receipt{}, fmt.Errorf("event %d: %w", seq, ErrNotFound)
+	}
+	return Receipt{Event: formatID(x.ID), Duplicate: true, Assessor: x.Judgement.Assessor, Shares: sharesOf(x.Judgement.Guna)}, nil
+}
+
+// edit replaces an earlier entry by what the person made of it.
+func (c *Companion) edit(ctx context.Context, p *prepared) (Receipt, error) {
+	body := fold.Superseded{Target: p.replaces, Key: p.key, Embedding: p.embedding, Embedder: c.opts.Embedder.ID(), Judgement: p.judgement}
+	b := chitta.Batch{Entries: []chitta.Entry{{Body: body, Text: &chitta.Text{Body: p.note.Text, Label: p.note.Label}}}}
+	p.settle(p.replaces)
+	if p.last {
+		b.Sources = []chitta.Source{*p.source}
+	}
+	row := 0
+	if err := c.store.View(func(s *fold.State) error { row = rowAt(s, p.replaces); return nil }); err != nil {
+		return Receipt{}, err
+	}
+	if _, err := c.store.Append(ctx, b); err != nil {
+		return Receipt{}, err
+	}
+	c.forgetRows(row)
+	e, err := c.store.EventAt(p.replaces)
+	if err != nil {
+		return Receipt{}, err
+	}
+	x, ok := e.Body.(fold.Experienced)
+	if !ok {
+		return Receipt{}, errors.New("the edited event is no experience")
+	}
+	return Receipt{Event: formatID(x.ID), Created: true, Assessor: x.Judgement.Assessor, Shares: sharesOf(x.Judgement.Guna)}, nil
+}
+
+func (c *Companion) receipt(r chitta.Result, x fold.Experienced) Receipt {
+	out := Receipt{
+		Event: formatID(x.ID), Duplicate: r.Duplicate, Created: r.Outcome.Created,
+		Reactivate: len(r.Outcome.Fired), Soft: len(r.Outcome.Softened), Suppressed: len(r.Outcome.Suppressed),
+		Weight: r.Outcome.Weight, Focus: r.Outcome.Reading.Focus, Theta: r.Outcome.Reading.Effective,
+		Novelty: r.Outcome.Novelty, Match: r.Outcome.Match,
+		Shares: sharesOf(x.Judgement.Guna), Assessor: x.Judgement.Assessor,
+	}
+	_ = c.store.View(func(s *fold.State) error { out.Session = int(s.Session.Number); return nil })
+	return out
+}
+
+// freshID finds an id that no entry has: an entry that was edited keeps its id,
+// so its first wording may come again as another entry.
+func (c *Companion) freshID(p *prepared) fold.ID {
+	var id fold.ID
+	_ = c.store.View(func(s *fold.State) error {
+		for again := 0; ; again++ {
+			id = eventID(p.note.Date, p.key, again)
+			if !hasID(s, id) {
+				return nil
+			}
+		}
+	})
+	return id
+}
+
+func hasID(s *fold.State, id fold.ID) bool {
+	for i := range s.Impressions {
+		if s.Impressions[i].ID == id {
+			return true
+		}
+	}
+	for i := range s.Links {
+		if s.Links[i].ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// clip cuts a string to at most n bytes at a letter border.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

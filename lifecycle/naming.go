@@ -1,0 +1,88 @@
+package lifecycle
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/chitta/vasana"
+)
+
+const (
+	// namedBy is how many members of a tendency, the most influential, give it
+	// its name; it bounds the work at the end of a session.
+	namedBy = 64
+	// termsPerEntry are kept of one entry.
+	termsPerEntry = 24
+	// cachedTerms bounds the memory of the cache: some 600 bytes an entry.
+	cachedTerms = 2048
+)
+
+// nameTendencies gives every tendency a name from its members' words. A
+// tendency whose members are the same as before keeps its name.
+func (c *Companion) nameTendencies(state *fold.State, found, past []vasana.Vasana) {
+	for i := range found {
+		for _, p := range past {
+			if p.ID == found[i].ID && slices.Equal(p.Keys, found[i].Keys) {
+				found[i].Name = p.Name
+			}
+		}
+	}
+	if !slices.ContainsFunc(found, func(v vasana.Vasana) bool { return v.Name == "" }) {
+		return
+	}
+	speaking := map[uint32][]vasana.Term{}
+	counts := frequencies{having: map[string]int{}}
+	for _, v := range found {
+		for _, row := range strongest(state, v.Members, namedBy) {
+			terms := c.termsOf(state, row)
+			speaking[row] = terms
+			counts.entries++
+			for _, t := range terms {
+				counts.having[t.Word]++
+			}
+		}
+	}
+	vasana.Name(found, func(row uint32) []vasana.Term { return speaking[row] }, counts)
+}
+
+// strongest are the n members of greatest reinforcement, ties by order of creation.
+func strongest(state *fold.State, members []uint32, n int) []uint32 {
+	if len(members) <= n {
+		return members
+	}
+	sorted := slices.Clone(members)
+	slices.SortStableFunc(sorted, func(a, b uint32) int {
+		return cmp.Compare(state.Impressions[b].Reinforcement, state.Impressions[a].Reinforcement)
+	})
+	return sorted[:n]
+}
+
+func (c *Companion) termsOf(state *fold.State, row uint32) []vasana.Term {
+	seq := state.Impressions[row].Sequence
+	if terms, ok := c.life.terms[seq]; ok {
+		return terms
+	}
+	t, err := c.store.TextOf(seq)
+	if err != nil {
+		return nil // no text is kept: the entry has no say in the name
+	}
+	terms := vasana.ExtractTerms(t.Body, termsPerEntry)
+	if len(c.life.terms) >= cachedTerms || c.life.terms == nil {
+		c.life.terms = termCache{}
+	}
+	c.life.terms[seq] = terms
+	return terms
+}
+
+// termCache keeps the key terms of entries by their place in the log.
+type termCache map[uint64][]vasana.Term
+
+// frequencies counts words over the entries that take part in naming.
+type frequencies struct {
+	entries int
+	having  map[string]int
+}
+
+func (f frequencies) Entries() int           { return f.entries }
+func (f frequencies) Having(word string) int { return f.having[word] }

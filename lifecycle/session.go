@@ -1,0 +1,157 @@
+package lifecycle
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/chitta/vasana"
+)
+
+// life is what the worker knows of the open session beside the store.
+type life struct {
+	graph *vasana.Graph
+	// opened is when the session was opened, zero when an earlier process did.
+	opened time.Time
+	// policy is how the last note found its session; active is when it came.
+	policy policy
+	active time.Time
+	// eventTimes and judgeTimes are latencies of this session's notes.
+	eventTimes, judgeTimes []time.Duration
+	terms                  termCache
+}
+
+// touch notes that an entry was folded.
+func (l *life) touch(p *prepared) {
+	l.policy, l.active = p.policy, time.Now()
+	const most = 4096
+	if len(l.eventTimes) < most {
+		l.eventTimes = append(l.eventTimes, time.Since(p.began))
+		l.judgeTimes = append(l.judgeTimes, p.judged)
+	}
+}
+
+// now is the running account of the open or last session.
+func (c *Companion) session() (s fold.Session) {
+	_ = c.store.View(func(st *fold.State) error {
+		s = st.Session
+		s.Sum, s.Context = nil, nil // shared with the fold; nobody here needs them
+		return nil
+	})
+	return s
+}
+
+// ensureSession sees that the session that a note belongs to is open. It ends
+// another one first, and returns the event that opens the new one, to be
+// written together with the note.
+func (c *Companion) ensureSession(ctx context.Context, p *prepared) ([]chitta.Entry, error) {
+	day := p.day
+	if p.policy == live {
+		day = c.today()
+	}
+	s := c.session()
+	if s.Open {
+		if s.Date == day {
+			return nil, nil
+		}
+		reason := reasonRoll
+		if p.policy == history {
+			reason = reasonImport
+		}
+		if err := c.closeSession(ctx, reason); err != nil {
+			return nil, err
+		}
+	}
+	number := s.Number + 1
+	if p.policy == history && s.Number > 0 && s.Date == day && c.mayContinue(int(s.Number)) {
+		number = s.Number // the rest of a day whose first part came earlier
+	}
+	if err := c.birth(); err != nil {
+		return nil, err
+	}
+	now, _ := c.opts.Now()
+	c.life.opened, c.life.eventTimes, c.life.judgeTimes = now.UTC().Truncate(time.Second), nil, nil
+	return []chitta.Entry{{Body: fold.SessionOpened{Number: number, Date: day}}}, nil
+}
+
+// Reasons for which a session ends.
+const (
+	reasonEnd      = "end"
+	reasonIdle     = "idle"
+	reasonRoll     = "roll"
+	reasonStop     = "stop"
+	reasonImport   = "import"
+	reasonRecovery = "recovery"
+)
+
+// mayContinue tells whether a closed session of history may be taken up again:
+// one that a person ended may not.
+func (c *Companion) mayContinue(number int) bool {
+	r, ok := c.record(number)
+	return ok && (r.Reason == reasonImport || r.Reason == reasonRecovery || r.Reason == reasonStop)
+}
+
+// EndSession withdraws the open session now.
+func (c *Companion) EndSession(ctx context.Context) (SessionReport, error) {
+	err := c.do(ctx, interactive, func(ctx context.Context) error { return c.closeSession(ctx, reasonEnd) })
+	if err != nil {
+		return SessionReport{}, err
+	}
+	return c.Session(ctx, 0)
+}
+
+// closeSession withdraws the open session.
+func (c *Companion) closeSession(ctx context.Context, reason string) error {
+	if s := c.session(); !s.Open {
+		return ErrNoSession
+	}
+	return c.withdraw(ctx, reason)
+}
+
+// takeUp looks at a session that was open when the last process ended: one of
+// today goes on, an older one is withdrawn now.
+func (c *Companion) takeUp(ctx context.Context) error {
+	s := c.session()
+	if !s.Open {
+		return nil
+	}
+	if s.Date == c.today() {
+		c.life.active = time.Now()
+		return nil
+	}
+	return c.withdraw(ctx, reasonRecovery)
+}
+
+// watchClock ends live sessions that are idle or whose day is over.
+func (c *Companion) watchClock(ctx context.Context) {
+	tick := time.NewTicker(min(time.Minute, max(time.Second, c.opts.Idle/4)))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := c.do(ctx, interactive, c.endIfOver)
+		if err != nil && ctx.Err() == nil {
+			c.problem(fmt.Sprintf("the session could not be ended: %v", err))
+			c.log.Error("end of session", "error", err)
+		}
+	}
+}
+
+func (c *Companion) endIfOver(ctx context.Context) error {
+	s := c.session()
+	if !s.Open || c.life.policy == history {
+		return nil
+	}
+	switch {
+	case s.Date != c.today():
+		return c.withdraw(ctx, reasonRoll)
+	case time.Since(c.life.active) >= c.opts.Idle: // monotonic: clock jumps do not count
+		return c.withdraw(ctx, reasonIdle)
+	}
+	return nil
+}

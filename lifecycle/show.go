@@ -1,0 +1,254 @@
+package lifecycle
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/chitta/vasana"
+	"github.com/jivad/jivad/soul"
+)
+
+// Show returns one entry by its id or the beginning of it.
+func (c *Companion) Show(_ context.Context, id string) (Impression, error) {
+	state := c.store.Snapshot()
+	id = strings.ToLower(strings.TrimSpace(id))
+	const shortest = 4
+	if len(id) < shortest {
+		return Impression{}, fmt.Errorf("%w: give at least %d letters of the id", ErrQuery, shortest)
+	}
+	var seq uint64
+	matches := 0
+	consider := func(have fold.ID, at uint64) {
+		if strings.HasPrefix(formatID(have), id) || strings.HasSuffix(formatID(have), id) {
+			matches++
+			seq = at
+		}
+	}
+	for i := range state.Impressions {
+		consider(state.Impressions[i].ID, state.Impressions[i].Sequence)
+	}
+	for _, l := range state.Links {
+		consider(l.ID, l.Sequence)
+	}
+	switch matches {
+	case 0:
+		return Impression{}, fmt.Errorf("impression %q: %w", id, ErrNotFound)
+	case 1:
+		return c.show(state, seq)
+	}
+	return Impression{}, fmt.Errorf("%q: %w", id, ErrAmbiguous)
+}
+
+// show gathers what is known of the entry at seq.
+func (c *Companion) show(state *fold.State, seq uint64) (Impression, error) {
+	e, err := c.store.EventAt(seq)
+	if err != nil {
+		return Impression{}, err
+	}
+	x, ok := e.Body.(fold.Experienced)
+	if !ok {
+		return Impression{}, fmt.Errorf("event %d: %w", seq, chitta.ErrNotFound)
+	}
+	out := Impression{
+		ID: formatID(x.ID), Date: x.Date, Source: x.Source, Category: x.Category,
+		Valence: x.Judgement.Valence, Intensity: x.Judgement.Intensity, Emotion: x.Judgement.Emotion,
+		Assessor: x.Judgement.Assessor, Shares: sharesOf(x.Judgement.Guna),
+	}
+	t, err := c.store.TextOf(seq)
+	if err != nil && !errors.Is(err, chitta.ErrNotFound) {
+		return out, err
+	}
+	out.Text = t.Body
+	if row, ok := rowOf(state, seq); ok {
+		m := state.Impressions[row]
+		out.Session, out.LastSession, out.Activations = int(m.Born), int(m.Last), int(m.Activations)
+		out.Age, out.Peak, out.Shares = int(state.Age(row)), m.Peak, sharesOf(m.Guna)
+		if out.Depth, err = state.Depth(row); err != nil {
+			return out, err
+		}
+		out.Tendency = c.tendencyOf(m.ID)
+	} else if l, ok := linkOf(state, seq); ok {
+		for _, row := range l.Acted {
+			out.Linked = append(out.Linked, formatID(state.Impressions[row].ID))
+		}
+	}
+	return out, nil
+}
+
+// tendencyOf names the tendency that an impression belonged to when the last
+// session ended, or nothing.
+func (c *Companion) tendencyOf(id fold.ID) string {
+	h, err := c.lastHeritage()
+	if err != nil {
+		return ""
+	}
+	for _, v := range h.Vasanas {
+		for _, k := range v.Keys {
+			if k == [16]byte(id) {
+				return v.Name
+			}
+		}
+	}
+	return ""
+}
+
+func (c *Companion) lastHeritage() (heritage, error) {
+	var h heritage
+	number := c.lastClosed()
+	if number == 0 {
+		return h, nil
+	}
+	data, err := c.store.Value(heritageName(number))
+	if err != nil {
+		return h, err
+	}
+	return h, json.Unmarshal(data, &h)
+}
+
+func (c *Companion) lastClosed() int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if len(c.records) == 0 {
+		return 0
+	}
+	return c.records[len(c.records)-1].Session
+}
+
+// Vasanas lists the tendencies as the last session left them, strongest first.
+func (c *Companion) Vasanas(context.Context) ([]Tendency, error) {
+	h, err := c.lastHeritage()
+	if err != nil {
+		return nil, err
+	}
+	var past heritage
+	if data, err := c.store.Value(heritageName(c.lastClosed() - 1)); err == nil {
+		if err := json.Unmarshal(data, &past); err != nil {
+			return nil, err
+		}
+	}
+	out := []Tendency{}
+	for _, v := range h.Vasanas {
+		out = append(out, tendency(v, past.Vasanas))
+	}
+	return out, nil
+}
+
+func tendency(v vasana.Vasana, past []vasana.Vasana) Tendency {
+	t := Tendency{
+		ID: v.ID, Name: v.Name, Members: []string{}, Shares: sharesOf(v.Guna), Coherence: v.Coherence, Hardness: v.Hardness,
+		Influence: v.Influence, FirstSession: v.FirstSession, LastSession: v.LastSession, Trend: direction(v, past),
+	}
+	for _, k := range v.Keys {
+		t.Members = append(t.Members, formatID(k))
+	}
+	return t
+}
+
+// Trend returns the records of the last sessions, oldest first; last 0 means all.
+func (c *Companion) Trend(_ context.Context, last int) ([]soul.Record, error) {
+	if last < 0 {
+		return nil, fmt.Errorf("%w: %d sessions", ErrQuery, last)
+	}
+	all := c.before(c.lastClosed() + 1)
+	if last > 0 && len(all) > last {
+		all = all[len(all)-last:]
+	}
+	return all, nil
+}
+
+// Sessions lists the closed sessions, oldest first, and the open one.
+func (c *Companion) Sessions(context.Context) ([]SessionReport, error) {
+	c.mu.RLock()
+	out := make([]SessionReport, 0, len(c.records)+1)
+	for _, r := range c.records {
+		out = append(out, closedReport(r))
+	}
+	c.mu.RUnlock()
+	if s := c.session(); s.Open {
+		if n := len(out); n > 0 && out[n-1].Number == int(s.Number) {
+			out = out[:n-1] // taken up again
+		}
+		out = append(out, openReport(s))
+	}
+	return out, nil
+}
+
+// Session returns one session; 0 means the latest.
+func (c *Companion) Session(ctx context.Context, number int) (SessionReport, error) {
+	all, err := c.Sessions(ctx)
+	if err != nil {
+		return SessionReport{}, err
+	}
+	for i := len(all) - 1; i >= 0; i-- {
+		if number == 0 || all[i].Number == number {
+			return all[i], nil
+		}
+	}
+	return SessionReport{}, fmt.Errorf("session %d: %w", number, ErrNotFound)
+}
+
+func closedReport(r sessionRecord) SessionReport {
+	return SessionReport{
+		Number: r.Session, Date: r.Date, Opened: r.Opened, Closed: r.Closed, Events: r.Events, New: r.New,
+		Reactivated: r.Reactivated, Soft: r.Soft, Suppressed: r.Suppressed, WitnessGap: r.WitnessGap, Reason: r.Reason,
+	}
+}
+
+func openReport(s fold.Session) SessionReport {
+	return SessionReport{
+		Number: int(s.Number), Date: s.Date, Open: true, Events: int(s.Events), New: int(s.Created),
+		Reactivated: int(s.Reactivated), Soft: int(s.Soft), Suppressed: int(s.Suppressed),
+	}
+}
+
+// Status tells how the companion is.
+func (c *Companion) Status(ctx context.Context) (Status, error) {
+	s := Status{
+		Version: c.opts.Version, PID: os.Getpid(), DataDir: c.opts.Dir, Socket: c.opts.Socket, Diary: c.opts.Diary,
+		Uptime: time.Since(c.started).Seconds(), Embedder: c.opts.Embedder.ID(), Assessor: c.opts.Assessor.ID(),
+		Dim: c.opts.Embedder.Dim(), Queue: c.queue.length(), StoreBytes: c.store.Size(), Index: c.index.Report().Serving,
+	}
+	err := c.store.View(func(st *fold.State) error {
+		s.Events, s.Impressions = st.Sequence, len(st.Impressions)
+		digest := st.Digest()
+		s.StateDigest = hex.EncodeToString(digest[:])
+		return nil
+	})
+	if err != nil {
+		return s, err
+	}
+	h, err := c.lastHeritage()
+	if err != nil {
+		return s, err
+	}
+	s.Tendencies = len(h.Vasanas)
+	sessions, err := c.Sessions(ctx)
+	if err != nil {
+		return s, err
+	}
+	for i := len(sessions) - 1; i >= 0 && s.LastSession == nil; i-- {
+		if sessions[i].Open {
+			s.Session = &sessions[i]
+		} else {
+			s.LastSession = &sessions[i]
+		}
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	s.Problems = append([]string(nil), c.problems...)
+	return s, nil
+}
+
+func soulDocument(session int, path string, doc []byte) SoulDocument {
+	sum := sha256.Sum256(doc)
+	return SoulDocument{Session: session, Path: path, Text: string(doc), Digest: hex.EncodeToString(sum[:])}
+}

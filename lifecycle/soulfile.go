@@ -1,0 +1,147 @@
+package lifecycle
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/soul"
+)
+
+// lastWritten is the SOUL.md that the store wrote last, nil before the first.
+func (c *Companion) lastWritten() ([]byte, error) {
+	data, err := c.store.Value(valueCurrent)
+	if errors.Is(err, chitta.ErrNotFound) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// restoreSoul sees at the start that SOUL.md is there: the first one is made,
+// a lost or emptied one comes back from the store.
+func (c *Companion) restoreSoul(ctx context.Context) error {
+	last, err := c.lastWritten()
+	if err != nil {
+		return err
+	}
+	file, err := c.files.Current()
+	if err != nil {
+		return err
+	}
+	if last == nil {
+		return c.firstSoul(ctx, file)
+	}
+	_, _, whole := soul.ExtractGiven(file, last)
+	switch {
+	case len(bytes.TrimSpace(file)) == 0:
+		c.problem("SOUL.md was missing or empty and was restored from the store")
+		return c.files.Write(last)
+	case !whole && !bytes.Equal(file, last):
+		// Not ours any more, but somebody's: kept in the archive, then restored.
+		c.problem("SOUL.md had lost its sections; what was there is in soul/archive, and it was restored from the store")
+		return c.files.Renew(last, last)
+	case soul.EditedElsewhere(file, last):
+		if h, err := soul.ParseHeader(file); err == nil && c.olderThanStore(h) {
+			return c.files.Renew(last, last)
+		}
+		c.problem("SOUL.md was edited outside of Given; the edit goes to soul/archive when the next session ends")
+	}
+	return nil
+}
+
+// olderThanStore tells of a SOUL.md that the process did not live to replace.
+func (c *Companion) olderThanStore(h soul.Header) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return len(c.records) > 0 && h.Session < c.records[len(c.records)-1].Session
+}
+
+// firstSoul writes the SOUL.md of a companion that has lived nothing yet. A
+// file that is there already, of another agent perhaps, gives its Given, or
+// all of its text, and is kept in the archive.
+func (c *Companion) firstSoul(ctx context.Context, file []byte) error {
+	given, _, ok := soul.ExtractGiven(file, nil)
+	if !ok {
+		given = string(bytes.ToValidUTF8(bytes.TrimSpace(file), nil))
+	}
+	s := soul.Summary{Identity: c.store.Meta().ID, LineageVersion: "none", ClosedAt: c.store.Meta().Created, Assessor: c.opts.Assessor.ID(), Given: given}
+	doc, err := soul.Render(s, c.opts.SoulBytes)
+	if err != nil {
+		return err
+	}
+	_, err = c.store.Append(ctx, chitta.Batch{Values: []chitta.Value{
+		{Name: valueCurrent, Data: doc}, {Name: valueGiven, Data: []byte(given)},
+	}})
+	if err != nil {
+		return err
+	}
+	return c.files.Renew(doc, nil)
+}
+
+// birth takes in what the person changed in Given since the last session.
+func (c *Companion) birth() error {
+	last, err := c.lastWritten()
+	if err != nil {
+		return err
+	}
+	file, err := c.files.Current()
+	if err != nil {
+		c.problem(fmt.Sprintf("SOUL.md cannot be read, so the Given of before stays: %v", err))
+		return nil
+	}
+	whole, err := c.given()
+	if err != nil {
+		return err
+	}
+	given, changed, ok := soul.TakeGiven(file, last, whole)
+	if !ok || !changed {
+		return nil
+	}
+	if _, err := soul.Render(soul.Summary{Given: given}, c.opts.SoulBytes); err != nil {
+		c.problem(fmt.Sprintf("the Given of SOUL.md cannot be used, so the one of before stays: %v", err))
+		return nil
+	}
+	_, err = c.store.Append(context.Background(), chitta.Batch{Values: []chitta.Value{{Name: valueGiven, Data: []byte(given)}}})
+	return err
+}
+
+// Soul returns SOUL.md as a session left it; 0 means the current one.
+func (c *Companion) Soul(_ context.Context, session int) (SoulDocument, error) {
+	if session > 0 {
+		doc, err := c.files.Read(session)
+		if err == nil {
+			return soulDocument(session, c.files.ArchiveDir, doc), nil
+		}
+		if last, e := c.lastWritten(); e == nil {
+			if h, e := soul.ParseHeader(last); e == nil && h.Session == session {
+				return soulDocument(session, c.opts.SoulPath, last), nil
+			}
+		}
+		return SoulDocument{}, fmt.Errorf("SOUL.md of session %d: %w: %w", session, ErrNotFound, err)
+	}
+	doc, err := c.files.Current()
+	if err != nil {
+		return SoulDocument{}, err
+	}
+	number := 0
+	if h, err := soul.ParseHeader(doc); err == nil {
+		number = h.Session
+	}
+	return soulDocument(number, c.opts.SoulPath, doc), nil
+}
+
+// SoulVersions lists the sessions whose SOUL.md is kept, oldest first.
+func (c *Companion) SoulVersions(context.Context) ([]SoulDocument, error) {
+	list, err := c.files.List()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]SoulDocument, 0, len(list))
+	for _, v := range list {
+		out = append(out, SoulDocument{Session: v.Session, Path: filepath.ToSlash(v.Path)})
+	}
+	return out, nil
+}

@@ -1,0 +1,281 @@
+package lifecycle
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/chitta/vasana"
+	"github.com/jivad/jivad/reactivation"
+	"github.com/jivad/jivad/soul"
+)
+
+// withdraw ends the open session: tendencies, character, witness gap, the new
+// SOUL.md and the trend are computed from the state, then written in one
+// transaction with the end of the session, then SOUL.md is replaced.
+//
+// All of it is a function of the state and of what the session before handed
+// on. A session that is taken up again is withdrawn again from the same base,
+// so a day that came in two parts ends as if it had come in one.
+func (c *Companion) withdraw(ctx context.Context, reason string) error {
+	began := time.Now()
+	state := c.store.Snapshot()
+	number := int(state.Session.Number)
+	past, err := c.heritageOf(ctx, number-1)
+	if err != nil {
+		return fmt.Errorf("what session %d handed on: %w", number-1, err)
+	}
+	tendencies, err := c.tendencies(ctx, state, past.Vasanas)
+	if err != nil {
+		return fmt.Errorf("tendencies: %w", err)
+	}
+	record, err := c.trendRecord(state, tendencies, past.Narrative)
+	if err != nil {
+		return fmt.Errorf("trend: %w", err)
+	}
+	summary, err := c.summary(state, record, tendencies, past.Vasanas)
+	if err != nil {
+		return fmt.Errorf("summary: %w", err)
+	}
+	document, err := soul.Render(summary, c.opts.SoulBytes)
+	if err != nil {
+		return err
+	}
+	narrative, err := c.opts.Embedder.Embed(ctx, soul.Narrative(summary))
+	if err != nil {
+		return fmt.Errorf("embed the identity: %w", err)
+	}
+	elapsed := float64(time.Since(began).Microseconds()) / 1000
+	record.Latency.Close = &elapsed
+	kept := sessionRecord{Record: record, Reason: reason}
+	values, err := c.legacy(kept, heritage{tendencies, narrative}, document)
+	if err != nil {
+		return err
+	}
+	last, err := c.lastWritten()
+	if err != nil {
+		return err
+	}
+	_, err = c.store.Append(ctx, chitta.Batch{
+		Entries: []chitta.Entry{{Body: fold.SessionClosed{Number: state.Session.Number, Reason: reason}}},
+		Values:  values,
+	})
+	if err != nil {
+		return err
+	}
+	c.keepRecord(kept)
+	// The session is over and safe. A SOUL.md that cannot be written now is
+	// written from the store at the next start.
+	if err := c.files.Renew(document, last); err != nil {
+		c.problem(fmt.Sprintf("SOUL.md was not written: %v", err))
+		c.log.Error("write SOUL.md", "error", err)
+	}
+	return nil
+}
+
+// legacy are the records that a session leaves in the store.
+func (c *Companion) legacy(r sessionRecord, h heritage, document []byte) ([]chitta.Value, error) {
+	for i := range h.Vasanas {
+		h.Vasanas[i].Centroid = nil // recomputed when asked for
+	}
+	record, err := json.Marshal(r)
+	if err != nil {
+		return nil, fmt.Errorf("session record: %w", err)
+	}
+	handed, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("heritage: %w", err)
+	}
+	return []chitta.Value{
+		{Name: recordName(r.Session), Data: record},
+		{Name: heritageName(r.Session), Data: handed},
+		{Name: heritageName(r.Session - 2)},
+		{Name: valueCurrent, Data: document},
+	}, nil
+}
+
+// tendencies finds the clusters of the store, with names.
+func (c *Companion) tendencies(ctx context.Context, state *fold.State, past []vasana.Vasana) ([]vasana.Vasana, error) {
+	if err := c.life.graph.Update(ctx, state.Vectors); err != nil {
+		return nil, err
+	}
+	points := make([]vasana.Point, len(state.Impressions))
+	for i, m := range state.Impressions {
+		depth, err := state.Depth(i)
+		if err != nil {
+			return nil, err
+		}
+		hardness, err := state.Params.Reactivation.Hardness(state.Age(i))
+		if err != nil {
+			return nil, err
+		}
+		points[i] = vasana.Point{
+			ID: m.ID, Live: true, Influence: depth, Depth: depth, Hardness: hardness, Guna: m.Guna,
+			FirstSession: int(m.Born), LastSession: int(m.Last),
+		}
+	}
+	found, err := vasana.Detect(c.life.graph, state.Vectors, points, past, int(state.Session.Number))
+	if err != nil {
+		return nil, err
+	}
+	c.nameTendencies(state, found, past)
+	return found, nil
+}
+
+// trendRecord is the session's line of the trend.
+func (c *Companion) trendRecord(state *fold.State, found []vasana.Vasana, identity []float32) (soul.Record, error) {
+	s := &state.Session
+	now, _ := c.opts.Now()
+	r := soul.Record{
+		Version: soul.RecordVersion, Session: int(s.Number), Date: s.Date, Opened: c.life.opened, Closed: now.UTC().Truncate(time.Second),
+		Events: int(s.Events), New: int(s.Created), Reactivated: int(s.Reactivated), Soft: int(s.Soft), Suppressed: int(s.Suppressed),
+		MeanFocus: mean(s.Focus, s.Gated), MeanTheta: mean(s.Theta, s.Gated), Valence: mean(s.Valence, s.Events),
+		Impressions: len(state.Impressions), Vasanas: len(found), Latency: c.life.latency(),
+	}
+	if x := mean(s.Inertia, s.Gated); x != nil {
+		r.LoadTamas = *x
+	}
+	if x := mean(s.Reactivity, s.Gated); x != nil {
+		r.LoadRajas = *x
+	}
+	r.ByBuiltin = 1
+	gunas, weights := make([]reactivation.Guna, 0, len(found)), make([]float64, 0, len(found))
+	for _, v := range found {
+		gunas, weights = append(gunas, v.Guna), append(weights, v.Influence)
+	}
+	all := make([]reactivation.Guna, len(state.Impressions))
+	influence := make([]float64, len(all))
+	for i := range all {
+		depth, err := state.Depth(i)
+		if err != nil {
+			return r, err
+		}
+		all[i], influence[i] = state.Impressions[i].Guna, depth
+	}
+	if len(found) == 0 { // no tendency yet: the impressions themselves
+		gunas, weights = all, influence
+	}
+	store, err := soul.GStore(gunas, weights)
+	if err != nil {
+		return r, err
+	}
+	r.GStore = soul.NewVector(store)
+	var before reactivation.Guna
+	if prior, ok := c.record(r.Session - 1); ok {
+		before = prior.GAhamkara.Guna()
+	}
+	own, err := soul.Ahamkara(before, store, state.Params.Reactivation.Protection)
+	if err != nil {
+		return r, err
+	}
+	r.GAhamkara = soul.NewVector(own)
+	r.MokshaDistance = soul.MokshaDistance(all)
+	if r.WitnessGap, err = soul.WitnessGap(identity, s.Centroid()); err != nil {
+		return r, err
+	}
+	return r, r.Check()
+}
+
+// summary gathers what SOUL.md says.
+func (c *Companion) summary(state *fold.State, r soul.Record, found, past []vasana.Vasana) (soul.Summary, error) {
+	given, err := c.given()
+	if err != nil {
+		return soul.Summary{}, err
+	}
+	digest := state.Digest()
+	out := soul.Summary{
+		Session: r.Session, Date: r.Date, ClosedAt: r.Closed,
+		Identity: c.store.Meta().ID, LineageVersion: "none", StoreDigest: hex.EncodeToString(digest[:]),
+		Assessor: c.opts.Assessor.ID(), GStore: r.GStore.Guna(), GAhamkara: r.GAhamkara.Guna(), WitnessGap: r.WitnessGap,
+		Given: given, Events: r.Events, Impressions: r.Impressions,
+		Trend: append(c.before(r.Session), r),
+	}
+	var total float64
+	for i := range state.Impressions {
+		d, err := state.Depth(i)
+		if err != nil {
+			return out, err
+		}
+		total += d
+	}
+	for _, v := range found {
+		t := soul.Tendency{
+			ID: v.ID, Name: v.Name, Strength: v.Influence, Shares: v.Guna.Shares(), Members: len(v.Members),
+			Trend: direction(v, past), FirstSession: v.FirstSession, LastSession: v.LastSession,
+		}
+		if total > 0 {
+			t.Share = v.Influence / total
+		}
+		out.Tendencies = append(out.Tendencies, t)
+	}
+	const deepest = 5
+	top, err := state.Top(deepest)
+	if err != nil {
+		return out, err
+	}
+	for _, d := range top {
+		deep, err := c.deepImpression(state, d)
+		if err != nil {
+			return out, err
+		}
+		out.Deep = append(out.Deep, deep)
+	}
+	return out, nil
+}
+
+func (c *Companion) deepImpression(state *fold.State, d fold.Ranked) (soul.DeepImpression, error) {
+	m := state.Impressions[d.Index]
+	out := soul.DeepImpression{Depth: d.Influence, Activations: int(m.Activations), Shares: m.Guna.Shares()}
+	e, err := c.store.EventAt(m.Sequence)
+	if err != nil {
+		return out, err
+	}
+	if x, ok := e.Body.(fold.Experienced); ok {
+		out.Date = x.Date
+	}
+	t, err := c.store.TextOf(m.Sequence)
+	if err != nil && !errors.Is(err, chitta.ErrNotFound) {
+		return out, err
+	}
+	out.Text = t.Body
+	return out, nil
+}
+
+// direction says how a tendency's influence moved since the session before.
+func direction(v vasana.Vasana, past []vasana.Vasana) string {
+	i := slices.IndexFunc(past, func(p vasana.Vasana) bool { return p.ID == v.ID })
+	if i < 0 {
+		return "new"
+	}
+	const noticeable = 0.05
+	switch before := past[i].Influence; {
+	case v.Influence > before*(1+noticeable):
+		return "rising"
+	case v.Influence < before*(1-noticeable):
+		return "fading"
+	}
+	return "steady"
+}
+
+// latency are the session's figures in milliseconds.
+func (l *life) latency() soul.Latency {
+	return soul.Latency{
+		AssessP50: percentile(l.judgeTimes, 0.5), AssessP95: percentile(l.judgeTimes, 0.95),
+		EventP50: percentile(l.eventTimes, 0.5), EventP95: percentile(l.eventTimes, 0.95),
+	}
+}
+
+func percentile(d []time.Duration, p float64) *float64 {
+	if len(d) == 0 {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(d))
+	x := float64(sorted[int(p*float64(len(sorted)-1))].Microseconds()) / 1000
+	return &x
+}
