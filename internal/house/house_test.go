@@ -49,6 +49,7 @@ func run(t *testing.T, name string, args ...string) []byte {
 
 // pkg is the part of `go list -json` that the tests look at.
 type pkg struct {
+	Dir        string
 	ImportPath string
 	Name       string
 	Doc        string
@@ -66,7 +67,7 @@ func (p pkg) room() string {
 // packages lists every package of the module. -e: a package that does not compile still has imports.
 func packages(t *testing.T) []pkg {
 	t.Helper()
-	dec := json.NewDecoder(bytes.NewReader(run(t, "go", "list", "-e", "-json=ImportPath,Name,Doc,Imports,GoFiles,TestImports,XTestImports", "./...")))
+	dec := json.NewDecoder(bytes.NewReader(run(t, "go", "list", "-e", "-json=Dir,ImportPath,Name,Doc,Imports,GoFiles,TestImports,XTestImports", "./...")))
 	var all []pkg
 	for {
 		var p pkg
@@ -76,6 +77,11 @@ func packages(t *testing.T) []pkg {
 		}
 		if err != nil {
 			t.Fatalf("go list: %v", err)
+		}
+		// Looking into the folder makes a cached result of this test void when a file there changes;
+		// what a command reads, go test does not know of.
+		if _, err := os.ReadDir(p.Dir); err != nil {
+			t.Fatal(err)
 		}
 		all = append(all, p)
 	}
