@@ -3,8 +3,8 @@
 //
 // Params.Read takes the similarities of an event to its nearest impressions
 // and gives a Reading; Reading.Fires and Reading.Soft then sort them. The load
-// of the session's context comes from LoadOf. All functions are pure, and sums
-// run in the order given, so the same input gives the same bits.
+// of the session's context comes from LoadOf. All functions are pure, sums run
+// in the order given, and the same input gives the same bits on every processor.
 package gate
 
 import (
@@ -170,20 +170,20 @@ func (p Params) entropy(similarities []float64, greatest float64) float64 {
 	var partition, weighted float64
 	for _, s := range similarities {
 		z := (cosine(s) - greatest) / p.Temperature
-		e := math.Exp(z)
+		e := exp(z)
 		partition += e
 		weighted += float64(z * e)
 	}
-	h := (math.Log(partition) - weighted/partition) / math.Log(float64(len(similarities)))
+	h := (log(partition) - weighted/partition) / log(float64(len(similarities)))
 	return min(max(h, 0), 1)
 }
 
 // deviations is k_eff (decision D-2).
 func (p Params) deviations(focus float64) float64 {
 	if p.Mode == Literal {
-		return p.KBase * (1.5 - focus)
+		return float64(p.KBase * (1.5 - focus))
 	}
-	return p.KBase * (0.5 + focus)
+	return float64(p.KBase * (0.5 + focus))
 }
 
 // Stiffness is 1 + η_R·L_R: by how much a reactive session hardens every

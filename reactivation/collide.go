@@ -106,18 +106,15 @@ func (p Params) checkCollide(i Impression, e Stimulus, stiffness float64) error 
 // snap is (W·fade·r)², with fade = 1-D.
 func (p Params) snap(i Impression, e Stimulus) float64 {
 	reach := e.Weight * p.fade(i) * i.Guna.Resonance(e.Guna)
-	return reach * reach
+	return float64(reach * reach)
 }
 
 // fade is 1 - D, written so that it does not cancel when D is near 1:
 // with u = 1 + λ·ln(1+t),  1 - (1-e^(-x))/u = (λ·ln(1+t) + e^(-x)) / u.
 func (p Params) fade(i Impression) float64 {
 	fading := p.fading(i.Age)
-	return (fading + math.Exp(-p.ratio(i.Reinforcement))) / (1 + fading)
+	return (fading + exp(-p.ratio(i.Reinforcement))) / (1 + fading)
 }
-
-// ratio is R/R0, bounded.
-func (p Params) ratio(r float64) float64 { return min(r/p.R0, maxRatio) }
 
 // deepen gives R' for a strike that closes the part q of the gap 1-D:
 // 1-D' = (1-D)·(1-q), hence R' = -R0·(ln(1-D) + ln(1-q)). Both terms have the
@@ -126,9 +123,9 @@ func (p Params) deepen(i Impression, q float64) float64 {
 	now := p.depth(i.Reinforcement, i.Age)
 	r := i.Reinforcement
 	if p.fading(i.Age) > 0 { // otherwise ln(1-D) is -R/R0, and R needs no way round
-		r = p.R0 * -p.logFade(i, now)
+		r = float64(p.R0 * -p.logFade(i, now))
 	}
-	r = min(r+float64(p.R0*-math.Log1p(-min(q, belowOne))), math.MaxFloat64)
+	r = min(r+float64(p.R0*-log1p(-min(q, belowOne))), math.MaxFloat64)
 	// The depth law rounds on its way back. Where that would lose a last digit,
 	// climb until the reactivation has not lowered the depth.
 	for step := math.Nextafter(r, math.Inf(1)) - r; p.depth(r, 0) < now; step *= 2 {
@@ -140,9 +137,9 @@ func (p Params) deepen(i Impression, q float64) float64 {
 // logFade is ln(1-D), from whichever of D and 1-D is the smaller.
 func (p Params) logFade(i Impression, depth float64) float64 {
 	if depth > 0.5 {
-		return math.Log(p.fade(i))
+		return log(p.fade(i))
 	}
-	return math.Log1p(-depth)
+	return log1p(-depth)
 }
 
 // suppresses says whether an event holds this character down (D-4).
@@ -158,7 +155,7 @@ func (p Params) suppress(i Impression, e Stimulus) Outcome {
 	r := i.Reinforcement
 	factor := 1 - float64(p.Suppression*e.Weight*(1-i.Guna.Resonance(e.Guna)))
 	if factor < 1 && r > 0 {
-		lower := p.R0 * -math.Log1p(-float64(p.saturation(r)*factor))
+		lower := float64(p.R0 * -log1p(-float64(p.saturation(r)*factor)))
 		// No groove is erased, not even where the numbers end.
 		r = min(r, max(lower, math.SmallestNonzeroFloat64))
 	}

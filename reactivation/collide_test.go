@@ -263,7 +263,7 @@ func TestSoften(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if gain := p.SoftGain * e.Weight * i.Guna.Resonance(e.Guna); r != i.Reinforcement+gain || r > math.MaxFloat64 {
+		if gain := float64(p.SoftGain * e.Weight * i.Guna.Resonance(e.Guna)); r != i.Reinforcement+gain || r > math.MaxFloat64 {
 			t.Fatalf("R went from %v to %v; expected %v more", i.Reinforcement, r, gain)
 		}
 	})

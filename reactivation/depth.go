@@ -41,12 +41,15 @@ func (p Params) depth(r, t float64) float64 {
 
 // saturation is 1 - e^(-R/R0), without the cancellation at small R, below 1.
 func (p Params) saturation(r float64) float64 {
-	return min(-math.Expm1(-r/p.R0), belowOne)
+	return min(-expm1(-p.ratio(r)), belowOne)
 }
+
+// ratio is R/R0, bounded.
+func (p Params) ratio(r float64) float64 { return min(r/p.R0, maxRatio) }
 
 // fading is λ·ln(1+t).
 func (p Params) fading(t float64) float64 {
-	return float64(p.Lambda * math.Log1p(t))
+	return float64(p.Lambda * log1p(t))
 }
 
 // Reinforcement is the inverse of the depth law at age 0: the R of which the
@@ -59,7 +62,7 @@ func (p Params) Reinforcement(depth float64) (float64, error) {
 	if !(depth >= 0 && depth < 1) {
 		return 0, refuse("depth", depth, "a number from 0 to below 1")
 	}
-	return p.R0 * -math.Log1p(-depth), nil
+	return float64(p.R0 * -log1p(-depth)), nil
 }
 
 // Hardness is how strongly an impression of age t resists a strike,
@@ -82,5 +85,5 @@ func (p Params) checkHardness() error {
 }
 
 func (p Params) hardness(t float64) float64 {
-	return 1 + float64(p.HardnessGain*math.Log1p(t))
+	return 1 + float64(p.HardnessGain*log1p(t))
 }

@@ -18,6 +18,8 @@
 // number ever comes out. Test with errors.Is against ErrNotFinite, ErrRange,
 // ErrGuna and ErrParams, or use errors.As with *ValueError.
 //
-// Products that are added to something are written float64(a*b)+c, so that no
-// processor may fuse the two roundings into one.
+// The results have the same bits on every processor: a product that may be added
+// to something is written float64(a*b), so that nothing fuses the two roundings
+// into one, and exponentials and logarithms are the package's own. (Guna.Angle
+// alone is not of this kind: it is a measure, not part of the dynamics.)
 package reactivation

@@ -79,7 +79,7 @@ func inOctant(x float64) bool { return x >= 0 && x <= math.MaxFloat64 }
 
 // Shares gives the squares of the parts.
 func (g Guna) Shares() Shares {
-	return Shares{g.Tamas * g.Tamas, g.Rajas * g.Rajas, g.Sattva * g.Sattva}
+	return Shares{float64(g.Tamas * g.Tamas), float64(g.Rajas * g.Rajas), float64(g.Sattva * g.Sattva)}
 }
 
 // Resonance is the dot product of two gunas, in [0,1]: 1 for the same
