@@ -9,11 +9,44 @@ import (
 )
 
 // stripRows new rows are compared at a time with chunks of chunkRows rows;
-// both blocks, centred, stay in a core's cache.
+// both blocks, centred, stay in a core's caches.
 const (
-	stripRows = 64
-	chunkRows = 64
+	stripRows = 256
+	chunkRows = 32
 )
+
+// block is some consecutive rows, centred and perhaps sketched.
+type block struct {
+	width, wordsPerRow int
+	rows               []float32
+	words              []uint64
+	sketches           []sketch
+}
+
+func newBlock(size, dim int) *block {
+	b := &block{width: padded(dim)}
+	b.wordsPerRow = sketchWords(b.width)
+	b.rows = make([]float32, size*b.width)
+	if sketchable {
+		b.words = make([]uint64, size*b.wordsPerRow)
+		b.sketches = make([]sketch, size)
+	}
+	return b
+}
+
+func (b *block) row(k int) []float32   { return b.rows[k*b.width : (k+1)*b.width] }
+func (b *block) sketch(k int) []uint64 { return b.words[k*b.wordsPerRow : (k+1)*b.wordsPerRow] }
+
+// fill centres the rows from start to stop and, where asked, sketches them.
+func (b *block) fill(rows Rows, start, stop int, mean []float32, sketched, right bool) {
+	for i := start; i < stop; i++ {
+		row := b.row(i - start)
+		centre(row, rows.Row(i), mean)
+		if sketched {
+			b.sketches[i-start] = sketchRow(b.sketch(i-start), row, right)
+		}
+	}
+}
 
 // scan finds, for each row from `from` on, the near rows below it, ascending.
 func (g *Graph) scan(ctx context.Context, rows Rows, from int) ([][]uint32, error) {
@@ -25,18 +58,19 @@ func (g *Graph) scan(ctx context.Context, rows Rows, from int) ([][]uint32, erro
 	}
 	n := rows.Len()
 	found := make([][]uint32, n-from)
-	width := padded(g.dim)
+	if from == n {
+		return found, nil
+	}
 	workers := min(runtime.GOMAXPROCS(0), (n+chunkRows-1)/chunkRows)
-	strip := make([]float32, stripRows*width)
-	chunks := make([][]float32, workers)
+	strip := newBlock(min(stripRows, n-from), g.dim)
+	chunks := make([]*block, workers)
 	for w := range chunks {
-		chunks[w] = make([]float32, chunkRows*width)
+		chunks[w] = newBlock(chunkRows, g.dim)
 	}
 	for start := from; start < n; start += stripRows {
 		stop := min(start+stripRows, n)
-		for i := start; i < stop; i++ {
-			centre(strip[(i-start)*width:(i-start+1)*width], rows.Row(i), g.mean)
-		}
+		sketched := sketchable && stop-start >= sketchFrom
+		strip.fill(rows, start, stop, g.mean, sketched, false)
 		// Chunks are shared out as workers come free; each writes its own
 		// place, and they are joined in order, so that the number of workers
 		// leaves no trace.
@@ -50,7 +84,10 @@ func (g *Graph) scan(ctx context.Context, rows Rows, from int) ([][]uint32, erro
 					if c >= len(hits) {
 						return
 					}
-					hits[c] = g.scanChunk(rows, strip, start, stop, c*chunkRows, chunks[w])
+					first := c * chunkRows
+					last := min(first+chunkRows, stop)
+					chunks[w].fill(rows, first, last, g.mean, sketched, true)
+					hits[c] = nearPairs(strip, chunks[w], start, stop, first, last, g.threshold, sketched)
 				}
 			})
 		}
@@ -69,19 +106,18 @@ func (g *Graph) scan(ctx context.Context, rows Rows, from int) ([][]uint32, erro
 
 type pair struct{ i, j int }
 
-// scanChunk compares the centred rows start to stop with the chunk that begins
-// at row first and returns the near pairs i > j, ascending.
-func (g *Graph) scanChunk(rows Rows, strip []float32, start, stop, first int, chunk []float32) []pair {
-	width := padded(g.dim)
-	last := min(first+chunkRows, stop)
-	for j := first; j < last; j++ {
-		centre(chunk[(j-first)*width:(j-first+1)*width], rows.Row(j), g.mean)
-	}
+// nearPairs compares the rows start to stop with the rows first to last of the
+// chunk and returns the near pairs i > j, ascending.
+func nearPairs(strip, chunk *block, start, stop, first, last int, threshold float64, sketched bool) []pair {
 	var hits []pair
 	for i := max(start, first+1); i < stop; i++ {
-		a := strip[(i-start)*width : (i-start+1)*width]
+		a := strip.row(i - start)
 		for j := first; j < min(last, i); j++ {
-			if float64(dot(a, chunk[(j-first)*width:(j-first+1)*width])) >= g.threshold {
+			if sketched && !mayReach(strip.sketch(i-start), chunk.sketch(j-first),
+				strip.sketches[i-start], chunk.sketches[j-first], strip.width, threshold) {
+				continue
+			}
+			if float64(dot(a, chunk.row(j-first))) >= threshold {
 				hits = append(hits, pair{i, j})
 			}
 		}
