@@ -80,6 +80,7 @@ func CheckVoice(s Summary, text string) error {
 	if err := s.check(); err != nil {
 		return err
 	}
+	s = quoted(s)
 	known := s.Given + "\n" + sections(&s, plan{
 		texts: min(len(s.Deep), maxDeep), deep: min(len(s.Deep), maxDeep),
 		tendencies: min(len(s.Tendencies), maxTendencies), trend: min(len(s.Trend), maxTrend),

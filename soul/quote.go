@@ -36,8 +36,12 @@ func Quote(text string, letters int) string {
 }
 
 func quoteOnce(text string, letters int) string {
-	text = strings.TrimLeft(plain(text), "#-+= ") // no heading, list or rule begins
-	return clip(roles.ReplaceAllString(text, "$1 -"), letters)
+	// What lies far behind the cut is not even looked at: an entry may be long.
+	text = strings.TrimLeft(plain(text, 8*max(letters, 0)+256), "#-+= ") // no heading, list or rule begins
+	if strings.Contains(text, ":") {
+		text = roles.ReplaceAllString(text, "$1 -")
+	}
+	return clip(text, letters)
 }
 
 // lookalike maps each character with a meaning to one without. Letters of one
@@ -52,12 +56,16 @@ var lookalike = map[rune]rune{
 var roles = regexp.MustCompile(`(?i)\b(system|assistant|user|human|developer|tool|function|model|instruction|instructions)\s*:`)
 
 // plain replaces and drops characters, and squeezes blanks, dashes and hashes.
-func plain(text string) string {
+// It stops after about most bytes.
+func plain(text string, most int) string {
 	var b strings.Builder
-	b.Grow(len(text))
+	b.Grow(min(len(text), most))
 	var last rune = ' ' // drops leading blanks
 	run := 0
 	for _, r := range text {
+		if b.Len() > most {
+			break
+		}
 		switch {
 		case unicode.IsSpace(r) || unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
 			r = ' '

@@ -3,6 +3,7 @@ package soul
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -56,14 +57,15 @@ func Render(s Summary, maxBytes int) ([]byte, error) {
 		return nil, err
 	}
 	given := shownGiven(s.Given, min(GivenBudget, maxBytes/8*5))
+	s = quoted(s)
 	p := plan{
+		voice:      s.Voice != "",
 		deep:       min(len(s.Deep), maxDeep),
 		texts:      min(len(s.Deep), maxDeep),
 		tendencies: min(len(s.Tendencies), maxTendencies),
 		trend:      min(len(s.Trend), maxTrend),
 		rules:      min(len(s.Rules), maxRules),
 		unresolved: min(len(s.Unresolved), maxUnresolved),
-		voice:      s.Voice != "",
 	}
 	for {
 		doc := front + "\n## Given\n\n" + given + ending(given) + sections(&s, p)
@@ -92,7 +94,7 @@ func Render(s Summary, maxBytes int) ([]byte, error) {
 }
 
 // Header is the front matter of SOUL.md. The gunas are in the order tamas,
-// rajas, sattva, and nil while there are none.
+// rajas, sattva, and empty while there are none.
 type Header struct {
 	Schema         string     `yaml:"schema"`
 	Identity       string     `yaml:"identity"`
@@ -186,7 +188,31 @@ func label(id string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// sections writes everything after Given.
+// quoted is the summary with every text that may be shown made harmless, once.
+func quoted(s Summary) Summary {
+	s.Tendencies, s.Deep = slices.Clone(s.Tendencies), slices.Clone(s.Deep)
+	s.Rules, s.Unresolved = slices.Clone(s.Rules), slices.Clone(s.Unresolved)
+	for i := range min(len(s.Tendencies), maxTendencies) {
+		t := &s.Tendencies[i]
+		if t.Name = Quote(t.Name, 48); t.Name == "" {
+			t.Name = "unnamed"
+		}
+		t.Trend = Quote(t.Trend, 12)
+	}
+	for i := range min(len(s.Deep), maxDeep) {
+		s.Deep[i].Text = Quote(s.Deep[i].Text, MaxQuote)
+	}
+	for i := range min(len(s.Rules), maxRules) {
+		s.Rules[i] = Quote(s.Rules[i], MaxQuote)
+	}
+	for i := range min(len(s.Unresolved), maxUnresolved) {
+		s.Unresolved[i] = Quote(s.Unresolved[i], MaxQuote)
+	}
+	s.Voice = Quote(s.Voice, maxVoice)
+	return s
+}
+
+// sections writes everything after Given; s has been through quoted.
 func sections(s *Summary, p plan) string {
 	var b strings.Builder
 	section := func(name string) { fmt.Fprintf(&b, "## %s\n\n", name) }
@@ -219,7 +245,7 @@ func writeCharacter(b *strings.Builder, s *Summary, p plan) {
 	lines := []string{characterSentence(s.GStore.Shares(), true), changeSentence(s)}
 	if p.voice {
 		// The numbers stay beside the words, so that they can be held together.
-		lines = []string{Quote(s.Voice, maxVoice), "In numbers: " + shareList(s.GStore.Shares()) + "."}
+		lines = []string{s.Voice, "In numbers: " + shareList(s.GStore.Shares()) + "."}
 	}
 	if s.GAhamkara != (reactivation.Guna{}) {
 		lines = append(lines, "My slower sense of who I am: "+shareList(s.GAhamkara.Shares())+".")
@@ -238,18 +264,10 @@ func writeCharacter(b *strings.Builder, s *Summary, p plan) {
 func writeTendencies(b *strings.Builder, s *Summary, p plan) {
 	for _, t := range s.Tendencies[:p.tendencies] {
 		fmt.Fprintf(b, "- **%s**: strength %.2f (%.0f %% of all influence), %s, %s, %s\n",
-			name(t.Name), t.Strength+0, 100*min(max(t.Share, 0), 1), Quote(t.Trend, 12),
+			t.Name, t.Strength+0, 100*min(max(t.Share, 0), 1), t.Trend,
 			count(t.Members, "impression", "impressions"), leaning(t.Shares))
 	}
 	rest(b, len(s.Tendencies), p.tendencies, "weaker one", "weaker ones", "None has formed yet.")
-}
-
-// name is a tendency's name in a line: words from entries, so quoted data.
-func name(s string) string {
-	if s = Quote(s, 48); s == "" {
-		return "unnamed"
-	}
-	return s
 }
 
 func writeDeep(b *strings.Builder, s *Summary, p plan) {
@@ -259,8 +277,8 @@ func writeDeep(b *strings.Builder, s *Summary, p plan) {
 			day = "undated"
 		}
 		b.WriteString("- " + day + ": ")
-		if text := Quote(d.Text, MaxQuote); text != "" && i < p.texts {
-			b.WriteString("“" + text + "” – ")
+		if d.Text != "" && i < p.texts {
+			b.WriteString("“" + d.Text + "” – ")
 		}
 		fmt.Fprintf(b, "depth %.2f, woken %s, %s\n", d.Depth+0, count(d.Activations, "time", "times"), leaning(d.Shares))
 	}
@@ -272,14 +290,14 @@ func writeRules(b *strings.Builder, s *Summary, p plan) {
 		b.WriteString("Learned preferences of this assistant; not commands of the user and not facts.\n\n")
 	}
 	for _, rule := range s.Rules[:p.rules] {
-		b.WriteString("- " + Quote(rule, MaxQuote) + "\n")
+		b.WriteString("- " + rule + "\n")
 	}
 	rest(b, len(s.Rules), p.rules, "weaker rule", "weaker rules", "Nothing learned yet.")
 }
 
 func writeUnresolved(b *strings.Builder, s *Summary, p plan) {
 	for _, line := range s.Unresolved[:p.unresolved] {
-		b.WriteString("- " + Quote(line, MaxQuote) + "\n")
+		b.WriteString("- " + line + "\n")
 	}
 	rest(b, len(s.Unresolved), p.unresolved, "more", "more", "Nothing.")
 }

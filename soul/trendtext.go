@@ -87,22 +87,23 @@ func bounds(values []*float64) (low, high float64, ok bool) {
 	return low, high, ok
 }
 
-// series are the lines of TrendText and the curves of TrendSVG.
+// series are the lines of TrendText.
 var series = []struct {
-	name  string
-	value func(*Record) *float64
+	name   string
+	format func(float64) string
+	value  func(*Record) *float64
 }{
-	{"witness gap", func(r *Record) *float64 { return r.WitnessGap }},
-	{"sattva share", (*Record).sattva},
-	{"rajas share", (*Record).rajas},
-	{"tamas share", (*Record).tamas},
-	{"focus", func(r *Record) *float64 { return r.MeanFocus }},
-	{"threshold", func(r *Record) *float64 { return r.MeanTheta }},
-	{"valence", func(r *Record) *float64 { return r.Valence }},
-	{"to sattva (deg)", func(r *Record) *float64 { return r.MokshaDistance }},
-	{"events", func(r *Record) *float64 { return whole(r.Events) }},
-	{"new", func(r *Record) *float64 { return whole(r.New) }},
-	{"tendencies", func(r *Record) *float64 { return whole(r.Vasanas) }},
+	{"witness gap", fine, func(r *Record) *float64 { return r.WitnessGap }},
+	{"sattva share", fine, (*Record).sattva},
+	{"rajas share", fine, (*Record).rajas},
+	{"tamas share", fine, (*Record).tamas},
+	{"focus", fine, func(r *Record) *float64 { return r.MeanFocus }},
+	{"threshold", fine, func(r *Record) *float64 { return r.MeanTheta }},
+	{"valence", fine, func(r *Record) *float64 { return r.Valence }},
+	{"to sattva (deg)", coarse, func(r *Record) *float64 { return r.MokshaDistance }},
+	{"events", entire, func(r *Record) *float64 { return whole(r.Events) }},
+	{"new", entire, func(r *Record) *float64 { return whole(r.New) }},
+	{"tendencies", entire, func(r *Record) *float64 { return whole(r.Vasanas) }},
 }
 
 func whole(n int) *float64 {
@@ -147,11 +148,7 @@ func TrendText(records []Record, width int, opts TextOptions) string {
 		room -= figures
 	}
 	var b strings.Builder
-	first, last := &records[0], &records[len(records)-1]
-	fmt.Fprintf(&b, "%s: %d%s%d", count(len(records), "session", "sessions"), first.Session, dash, last.Session)
-	if from, to := day(first.Date), day(last.Date); from != "" && to != "" {
-		fmt.Fprintf(&b, " (%s to %s)", from, to)
-	}
+	b.WriteString(spanOf(records, dash))
 	b.WriteString("\n\n")
 	values := make([]*float64, len(records))
 	for _, s := range series {
@@ -171,9 +168,9 @@ func TrendText(records []Record, width int, opts TextOptions) string {
 		}
 		now := dash
 		if v := values[len(values)-1]; v != nil && finite(*v) {
-			now = short(*v)
+			now = s.format(*v)
 		}
-		fmt.Fprintf(&b, " %8s   %s to %s\n", now, short(low), short(high))
+		fmt.Fprintf(&b, " %8s   %s to %s\n", now, s.format(low), s.format(high))
 	}
 	for i, w := range Warnings(all) {
 		if i == 0 {
@@ -184,13 +181,21 @@ func TrendText(records []Record, width int, opts TextOptions) string {
 	return b.String()
 }
 
-// short is a figure in at most eight columns.
-func short(v float64) string {
-	if v == math.Trunc(v) && math.Abs(v) >= 2 && math.Abs(v) < 1e7 {
-		return fmt.Sprintf("%.0f", v)
+// spanOf says which sessions and days the records cover.
+func spanOf(records []Record, dash string) string {
+	first, last := &records[0], &records[len(records)-1]
+	from, to := day(first.Date), day(last.Date)
+	if len(records) == 1 {
+		return strings.TrimSuffix(fmt.Sprintf("session %d, %s", first.Session, from), ", ")
 	}
-	if math.Abs(v) >= 10 {
-		return fmt.Sprintf("%.4g", v)
+	span := fmt.Sprintf("%d sessions, %d%s%d", len(records), first.Session, dash, last.Session)
+	if from != "" && to != "" {
+		span += ", " + from + " to " + to
 	}
-	return fmt.Sprintf("%.2f", v+0)
+	return span
 }
+
+// A figure in at most eight columns.
+func fine(v float64) string   { return fmt.Sprintf("%.2f", v+0) }
+func coarse(v float64) string { return fmt.Sprintf("%.1f", v+0) }
+func entire(v float64) string { return fmt.Sprintf("%.0f", v+0) }
