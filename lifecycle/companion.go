@@ -45,9 +45,12 @@ type Options struct {
 	Queue int
 	// SnapshotEvery is the least number of events between snapshots; 0 means 500.
 	SnapshotEvery int
-	Socket        string
-	Version       string
-	Log           *slog.Logger
+	// KeepOpen leaves an open session open at Close, for a process that only
+	// lives for one entry; the next one goes on with it or withdraws it.
+	KeepOpen bool
+	Socket   string
+	Version  string
+	Log      *slog.Logger
 	// Now tells the time and whether the clock is synchronised; nil means the
 	// system's.
 	Now func() (now time.Time, synchronised bool)
@@ -165,9 +168,12 @@ func (c *Companion) Close(ctx context.Context) error {
 	if already {
 		return nil
 	}
-	err := c.do(ctx, interactive, func(ctx context.Context) error { return c.closeSession(ctx, "stop") })
-	if errors.Is(err, ErrNoSession) {
-		err = nil
+	var err error
+	if !c.opts.KeepOpen {
+		err = c.do(ctx, interactive, func(ctx context.Context) error { return c.closeSession(ctx, reasonStop) })
+		if errors.Is(err, ErrNoSession) {
+			err = nil
+		}
 	}
 	c.queue.drain()
 	c.cancel()

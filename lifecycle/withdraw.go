@@ -26,6 +26,7 @@ import (
 func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	began := time.Now()
 	state := c.store.Snapshot()
+	state.Session.Open = false // what is described is the state after the end
 	number := int(state.Session.Number)
 	past, err := c.heritageOf(ctx, number-1)
 	if err != nil {
@@ -193,7 +194,7 @@ func (c *Companion) summary(state *fold.State, r soul.Record, found, past []vasa
 		Session: r.Session, Date: r.Date, ClosedAt: r.Closed,
 		Identity: c.store.Meta().ID, LineageVersion: "none", StoreDigest: hex.EncodeToString(digest[:]),
 		Assessor: c.opts.Assessor.ID(), GStore: r.GStore.Guna(), GAhamkara: r.GAhamkara.Guna(), WitnessGap: r.WitnessGap,
-		Given: given, Events: r.Events, Impressions: r.Impressions,
+		Given: given, Events: len(state.Impressions) + len(state.Links), Impressions: r.Impressions,
 		Trend: append(c.before(r.Session), r),
 	}
 	var total float64
