@@ -82,8 +82,11 @@ func TestAnyTextGivesAUnitVector(t *testing.T) {
 		if p.USE != nil {
 			checkUnit(t, name+", encoder half", p.USE)
 		}
-		if !(p.Known >= 0 && p.Known <= 1 && p.Fit >= 0 && p.Fit <= 1) {
-			t.Errorf("%s: known %v, fit %v, want both in [0, 1]", name, p.Known, p.Fit)
+		if !(p.Known >= 0 && p.Known <= 1 && p.Fit >= 0 && p.Fit <= 1 && p.Share >= 0 && p.Share <= englishShare) {
+			t.Errorf("%s: known %v, fit %v, share %v", name, p.Known, p.Fit, p.Share)
+		}
+		if (p.USE == nil) != (p.Share == 0) {
+			t.Errorf("%s: share %v, encoder half has %d values", name, p.Share, len(p.USE))
 		}
 	}
 }
@@ -135,7 +138,7 @@ func TestNormalisedTextsAreEqual(t *testing.T) {
 	e := newEmbedder(t, Options{})
 	for _, pair := range [][2]string{
 		{"café", "cafe\u0301"}, {"ﬁne", "fine"}, {"a  b\n\nc ", "a b c"}, {"１２３", "123"},
-		{"\ufeffMonday", "Monday"}, {"ﾃｽﾄ", "テスト"}, {"soft\u00adhyphen", "softhyphen"},
+		{"\ufeffMonday", "Monday"}, {"ﾃｽﾄ", "テスト"}, {"soft\u00adhyphen", "softhyphen"}, {"I don’t", "I don't"},
 	} {
 		if !slices.Equal(embed(t, e, pair[0]), embed(t, e, pair[1])) {
 			t.Errorf("%q and %q have different vectors", pair[0], pair[1])

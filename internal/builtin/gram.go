@@ -3,29 +3,28 @@ package builtin
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 )
 
 const (
-	gramSlots   = 1 << 14 // counters of distinct n-grams; two that share one are one gram from then on
-	wordGramMin = 3
-	wordGramMax = 5
+	gramBits    = 14
+	gramSlots   = 1 << gramBits // counters of distinct n-grams; two that share one are one gram from then on
+	gramSeed    = 0x9e3779b97f4a7c15
+	wordGramMin = 4 // the borders of a word count as characters: a word of two letters is one gram,
+	wordGramMax = 5 // one of ten is seventeen, which weighs rare words up without a table of them
 	runGramMin  = 2 // scripts without spaces
-	runGramMax  = 4
+	runGramMax  = 3
 )
 
 // gramScratch counts the n-grams of one text.
 type gramScratch struct {
 	counts []uint32
-	runes  []rune
-	hashes []uint64 // hash of each character of the run
+	runes  []rune // of the word or run being read
 }
 
 func newGramScratch() *gramScratch { return &gramScratch{counts: make([]uint32, gramSlots)} }
-
-// unspaced holds the scripts written without spaces between words.
-var unspaced = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan}
 
 type charClass uint8
 
@@ -46,7 +45,7 @@ func classify(r rune) charClass {
 	case r == 'ー': // lengthens a katakana vowel; Unicode files it under Common
 		return classRun
 	case unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsNumber(r):
-		if r >= 0x0e00 && unicode.In(r, unspaced...) {
+		if r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan) {
 			return classRun
 		}
 		return classLetter
@@ -57,18 +56,18 @@ func classify(r rune) charClass {
 }
 
 // gramVector writes the unit vector of the character n-grams of normalised text into dst and
-// reports false when the text is empty. Each distinct n-gram adds ±(1+ln count) to one of len(dst)
+// reports false when the text is empty. Each distinct n-gram adds ±√count to one of len(dst)
 // places chosen by its hash, so that texts sharing rare strings lie near each other in any script.
 func gramVector(text string, s *gramScratch, dst []float32) bool {
 	clear(s.counts)
-	any := false
-	previous := classBreak
 	s.runes = s.runes[:0]
+	counted := false
+	previous := classBreak
 	for _, r := range text {
 		class := classify(r)
 		if class != previous && len(s.runes) > 0 {
 			s.flush(previous)
-			any = true
+			counted = true
 		}
 		previous = class
 		switch class {
@@ -76,48 +75,42 @@ func gramVector(text string, s *gramScratch, dst []float32) bool {
 			s.runes = append(s.runes, unicode.ToLower(r))
 		case classSymbol:
 			s.count(mixRune(gramSeed, r))
-			any = true
+			counted = true
 		}
 	}
 	if len(s.runes) > 0 {
 		s.flush(previous)
-		any = true
+		counted = true
 	}
-	if !any { // nothing but punctuation: then that is what the text is about
+	if !counted { // nothing but punctuation: then that is what the text is about
 		for _, r := range text {
 			s.count(mixRune(gramSeed, r))
-			any = true
+			counted = true
 		}
 	}
-	if any {
+	if counted {
 		s.fold(dst)
 	}
-	return any
+	return counted
 }
 
-const gramSeed = 0x9e3779b97f4a7c15
-
+// mixRune adds one character to a hash (the folded multiply of wyhash).
 func mixRune(h uint64, r rune) uint64 {
 	hi, lo := bits.Mul64(h^uint64(r), 0xd6e8feb86659fd93)
 	return hi ^ lo + gramSeed
 }
 
-func (s *gramScratch) count(h uint64) { s.counts[h>>(64-14)]++ }
+func (s *gramScratch) count(h uint64) { s.counts[h>>(64-gramBits)]++ }
 
 // flush counts the n-grams of the word or run gathered in s.runes and empties it.
 func (s *gramScratch) flush(class charClass) {
 	low, high := runGramMin, runGramMax
 	if class == classLetter {
 		low, high = wordGramMin, wordGramMax
-		s.runes = append(s.runes, '>')
-		s.runes = append(s.runes, 0)
-		copy(s.runes[1:], s.runes)
-		s.runes[0] = '<'
+		s.runes = append(slices.Insert(s.runes, 0, '<'), '>')
 	}
 	n := len(s.runes)
-	if n < low {
-		low = n
-	}
+	low = min(low, n) // a shorter one is a gram by itself
 	for i := range n {
 		h := uint64(gramSeed)
 		for k := 1; k <= high && i+k <= n; k++ {
@@ -137,7 +130,7 @@ func (s *gramScratch) fold(dst []float32) {
 		if c == 0 {
 			continue
 		}
-		weight := float32(1 + math.Log(float64(c)))
+		weight := float32(math.Sqrt(float64(c)))
 		h := uint32(slot+1) * 2654435769
 		h ^= h >> 15
 		h *= 2246822519
@@ -147,12 +140,5 @@ func (s *gramScratch) fold(dst []float32) {
 		}
 		dst[h>>1%uint32(len(dst))] += weight
 	}
-	var sum float64
-	for _, v := range dst {
-		sum += float64(v) * float64(v)
-	}
-	if sum == 0 { // every gram met its opposite: cannot be told from any other such text
-		dst[0], sum = 1, 1
-	}
-	scaleBy(dst, float32(1/math.Sqrt(sum)))
+	unit(dst) // the first axis, should every gram have met its opposite
 }

@@ -35,6 +35,8 @@ func normalize(text string) string {
 			continue
 		case unicode.Is(unicode.Cf, r):
 			continue
+		case r == '\u2019' || r == '\u2018' || r == '\u02bc':
+			r = '\''
 		}
 		if pending {
 			b.WriteByte(' ')
@@ -210,6 +212,13 @@ func (s *lattice) grow(n int) {
 		s.best, s.from, s.id = make([]float32, n), make([]int32, n), make([]uint16, n)
 	}
 	s.best, s.from, s.id = s.best[:cap(s.best)], s.from[:cap(s.from)], s.id[:cap(s.id)]
+}
+
+// shrink lets go of the room that one monstrous word took.
+func (s *lattice) shrink() {
+	if cap(s.best) > 1<<14 {
+		*s = lattice{}
+	}
 }
 
 // span is a half-open range of token positions.

@@ -119,7 +119,7 @@ func TestEncodeEqualsReference(t *testing.T) {
 		ref := newReference(m)
 		all := ref.encode(strings.TrimSpace(text))
 		s := newUSEScratch()
-		for _, n := range []int{128, 1, 2, 3, 5, 31, 32, 33, 64, 127} {
+		for _, n := range []int{128, 1, 2, 3, 5, 32, 33} {
 			ids := all[:n]
 			short := make([]uint16, n)
 			for i, id := range ids {
