@@ -111,7 +111,16 @@ func underlineLevel(s string) int {
 
 // mayBeDateLine sorts out quickly what cannot be a date alone on its line.
 func mayBeDateLine(s string) bool {
-	return len(s) >= 8 && len(s) <= 80 && strings.ContainsAny(s, "0123456789０１２３４５６７８９")
+	if len(s) < 8 || len(s) > 80 {
+		return false
+	}
+	for i := range len(s) {
+		// \xef begins the full width digits.
+		if digit(s[i]) || s[i] == '\xef' {
+			return true
+		}
+	}
+	return false
 }
 
 // fenceFinder finds where fenced code blocks end.

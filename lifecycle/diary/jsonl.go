@@ -3,6 +3,7 @@ package diary
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 )
@@ -30,7 +31,7 @@ func ReadJSONL(name string, r io.Reader) (File, error) {
 		}
 		e, err := p.jsonLine([]byte(l), i+1, unknown)
 		if err != nil {
-			return File{}, &Error{Op: "read", Name: name, Line: i + 1, Err: errors.Join(ErrLine, err),
+			return File{}, &Error{Op: "read", Name: name, Line: i + 1, Err: fmt.Errorf("%w: %w", ErrLine, err),
 				Hint: `every line is {"date": "YYYY-MM-DD" or null, "text": "…"}`}
 		}
 		if e.Text == "" {

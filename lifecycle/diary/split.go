@@ -223,7 +223,7 @@ func (p *parser) cut(cuts []heading, level int, undated string) {
 		default: // a heading that says all there is: "2026-03-01 Toothache."
 			e.Text, e.Label = e.Label, ""
 		}
-		if p.split == SplitDate && !hasDate && dated && h.level == level {
+		if p.split == SplitDate && h.when.state == noDate && dated && h.level == level {
 			p.note(NoteUndated, line, "this heading is not a date; its entry is kept without one")
 		}
 		p.add(e)

@@ -112,16 +112,18 @@ type line struct{ start, end int }
 // splitLines finds the lines; \n, \r\n and \r each end one.
 func splitLines(text string) []line {
 	lines := make([]line, 0, strings.Count(text, "\n")+1)
-	for at := 0; at < len(text); {
-		n := strings.IndexAny(text[at:], "\r\n")
-		if n < 0 {
-			return append(lines, line{at, len(text)})
+	at := 0
+	for i := range len(text) {
+		switch {
+		case text[i] == '\n' && i > 0 && text[i-1] == '\r':
+			at = i + 1 // the second half of \r\n
+		case text[i] == '\n' || text[i] == '\r':
+			lines = append(lines, line{at, i})
+			at = i + 1
 		}
-		lines = append(lines, line{at, at + n})
-		at += n + 1
-		if text[at-1] == '\r' && at < len(text) && text[at] == '\n' {
-			at++
-		}
+	}
+	if at < len(text) {
+		lines = append(lines, line{at, len(text)})
 	}
 	return lines
 }

@@ -152,11 +152,14 @@ func (t *tree) watch(folder string) {
 }
 
 // scan watches a folder and all in it, and touches the files that are not as
-// they were last told. found, if not nil, gets every file; complete is false
+// they were last told. found, if not nil, gets every name; complete is false
 // when a folder could not be read.
 func (t *tree) scan(ctx context.Context, folder string, found map[string]bool) (complete bool) {
 	if ctx.Err() != nil {
 		return false
+	}
+	if found != nil {
+		found[folder] = true
 	}
 	t.watch(folder) // before reading it, so that nothing falls between
 	entries, err := os.ReadDir(t.abs(folder))
@@ -209,8 +212,13 @@ func (t *tree) rescan(ctx context.Context) bool {
 	if !t.scan(ctx, ".", found) {
 		return true
 	}
-	for name, k := range t.known {
-		if !found[name] && k.era == t.era {
+	for _, folder := range slices.Sorted(maps.Keys(t.watched)) {
+		if !found[folder] {
+			t.unwatch(folder)
+		}
+	}
+	for name := range t.known {
+		if !found[name] { // release decides what that means
 			if _, ok := t.pending[name]; !ok {
 				t.touch(name, nil)
 			}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -343,6 +344,26 @@ func TestSettling(t *testing.T) {
 		w.one(t, Change{Path: "c.md"})
 		w.none(t, "that was all")
 
+		// Another file of the same size and time, put there without news.
+		old := filepath.Join(dir, "c.md")
+		info, err := os.Stat(old)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, old+".tmp", "C")
+		if err := os.Chtimes(old+".tmp", info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(old+".tmp", old); err != nil {
+			t.Fatal(err)
+		}
+		w.Rescan()
+		time.Sleep(time.Second)
+		w.one(t, Change{Path: "c.md"})
+		w.Rescan()
+		time.Sleep(time.Second)
+		w.none(t, "it was told and has not changed since")
+
 		// A slow receiver loses nothing and hears of a name once.
 		for i := range 5 {
 			write(t, file, strings.Repeat("x", i+1))
@@ -352,6 +373,27 @@ func TestSettling(t *testing.T) {
 		w.one(t, Change{Path: "a.md"})
 		// The send that waited may have taken the first; at most one more is due.
 		w.none(t, "five saves of one name wait as one")
+	})
+}
+
+func TestOnlyFoldersOfWritingAreWatched(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a/b/x.md", ".git/objects/x.md", ".obsidian/x.md", "a/.trash/x.md"} {
+		write(t, filepath.Join(dir, filepath.FromSlash(name)), "x")
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		w, news := startFake(ctx, dir, WatchOptions{})
+		time.Sleep(time.Second)
+		w.one(t, Change{Path: "a/b/x.md"})
+		w.none(t, "the others are not a person's writing")
+		cancel()
+		for range w.Changes() {
+		}
+		want := []string{dir, filepath.Join(dir, "a"), filepath.Join(dir, "a", "b")}
+		if !slices.Equal(news.added, want) {
+			t.Errorf("watched %q, want %q", news.added, want)
+		}
 	})
 }
 
