@@ -214,7 +214,7 @@ func sequence(n int) []int {
 // mean, which depend on the order of its sum, could decide.
 func edgy(m matrix, threshold float64) bool {
 	centred, _ := centreAll(m, m.Len(), meanOf(m, m.Len()))
-	width := padded(m.dim)
+	width := m.dim
 	for i := range m.Len() {
 		for j := range i {
 			if math.Abs(float64(dot(centred[i*width:(i+1)*width], centred[j*width:(j+1)*width]))-threshold) < 1e-5 {

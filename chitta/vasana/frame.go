@@ -76,7 +76,7 @@ func sampleCosines(rows Rows, n int, mean []float32) []float32 {
 	if n < 2 {
 		return nil
 	}
-	width := padded(rows.Dim())
+	width := rows.Dim()
 	if uint64(n)*uint64(n-1)/2 <= samplePairs {
 		centred, ok := centreAll(rows, n, mean)
 		sample := make([]float32, 0, n*(n-1)/2)
@@ -97,7 +97,7 @@ func sampleCosines(rows Rows, n int, mean []float32) []float32 {
 		if j >= i {
 			j++
 		}
-		if centre(a, rows.Row(i), mean) && centre(b, rows.Row(j), mean) {
+		if centre(a, rows.Row(i), mean) > 0 && centre(b, rows.Row(j), mean) > 0 {
 			sample = append(sample, dot(a, b))
 		}
 	}
@@ -106,10 +106,10 @@ func sampleCosines(rows Rows, n int, mean []float32) []float32 {
 
 // centreAll centres the first n rows into one block and says which have a direction.
 func centreAll(rows Rows, n int, mean []float32) ([]float32, []bool) {
-	width := padded(rows.Dim())
+	width := rows.Dim()
 	centred, ok := make([]float32, n*width), make([]bool, n)
 	for i := range n {
-		ok[i] = centre(centred[i*width:(i+1)*width], rows.Row(i), mean)
+		ok[i] = centre(centred[i*width:(i+1)*width], rows.Row(i), mean) > 0
 	}
 	return centred, ok
 }

@@ -38,6 +38,9 @@ type Graph struct {
 	mean      []float32 // of the frame
 	threshold float64
 
+	// lengths are those of the centred rows; 0 where a row has no direction.
+	lengths []float32
+
 	// The near rows below row i are lower[ends[i-1]:ends[i]], ascending: each
 	// edge is kept once, and a new row is appended.
 	ends  []int
@@ -107,6 +110,7 @@ func (g *Graph) Truncate(n int) {
 		g.ends = g.ends[:n:n]
 		g.lower = slices.Clip(g.lower[:g.ends[n-1]])
 		g.prints = g.prints[:n:n]
+		g.lengths = g.lengths[:min(n, len(g.lengths)):min(n, len(g.lengths))]
 	}
 }
 
@@ -140,8 +144,9 @@ func (g *Graph) Update(ctx context.Context, rows Rows) error {
 		next.frame = f
 		next.mean = meanOf(rows, f)
 		next.threshold = thresholdOf(rows, f, next.mean, next.params)
-		next.ends, next.lower = nil, nil
+		next.ends, next.lower, next.lengths = nil, nil, nil
 	}
+	next.measure(rows)
 	found, err := next.scan(ctx, rows, from)
 	if err != nil {
 		return err
@@ -164,6 +169,14 @@ func (g *Graph) admit(rows Rows) error {
 		g.prints = append(g.prints, printOf(g.lastPrint(i), row))
 	}
 	return nil
+}
+
+// measure takes the centred lengths of the rows that have none yet.
+func (g *Graph) measure(rows Rows) {
+	scratch := make([]float32, g.dim)
+	for i := len(g.lengths); i < rows.Len(); i++ {
+		g.lengths = append(g.lengths, float32(centre(scratch, rows.Row(i), g.mean)))
+	}
 }
 
 // adopt keeps of a stored graph what was made from exactly these rows.

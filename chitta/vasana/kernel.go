@@ -2,20 +2,17 @@ package vasana
 
 import "math"
 
-// lanes is how many partial sums a dot product keeps. Centred rows are padded
-// with zeros to a multiple of it.
+// lanes is how many partial sums a dot product keeps.
 const lanes = 8
 
-// padded rounds a dimension up to whole lanes.
-func padded(dim int) int { return (dim + lanes - 1) / lanes * lanes }
-
-// dot is the inner product of two padded rows of equal length. The order of
-// the sums is fixed and no product is fused, so that every machine gives the
-// same bits. Against float64 the error stays under 1e-6 for unit rows.
+// dot is the inner product of two rows of equal length. The order of the sums
+// is fixed and no product is fused, so that every machine gives the same bits.
+// Against float64 the error stays under 1e-6 for unit rows.
 func dot(a, b []float32) float32 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3, s4, s5, s6, s7 float32
-	for k := 0; k+lanes <= len(a); k += lanes {
+	k := 0
+	for ; k+lanes <= len(a); k += lanes {
 		x, y := (*[lanes]float32)(a[k:k+lanes]), (*[lanes]float32)(b[k:k+lanes])
 		s0 += float32(x[0] * y[0])
 		s1 += float32(x[1] * y[1])
@@ -25,6 +22,9 @@ func dot(a, b []float32) float32 {
 		s5 += float32(x[5] * y[5])
 		s6 += float32(x[6] * y[6])
 		s7 += float32(x[7] * y[7])
+	}
+	for ; k < len(a); k++ {
+		s0 += float32(a[k] * b[k])
 	}
 	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
 }
@@ -51,27 +51,26 @@ func squares(row []float32) float64 {
 // mean: what is left there is rounding.
 const noDirection = 1e-6
 
-// centre writes row − mean, scaled to length 1, into dst (padded length) and
-// reports whether anything was left to scale. Without it dst is all zeros, and
-// a zero row is near nothing.
-func centre(dst, row, mean []float32) bool {
+// centre writes row − mean, scaled to length 1, into dst and returns the length
+// before scaling. Where nothing is left to scale it is 0 and dst all zeros,
+// which is near nothing.
+func centre(dst, row, mean []float32) float64 {
 	if len(row) == 0 {
 		clear(dst)
-		return false
+		return 0
 	}
-	mean, diff := mean[:len(row)], dst[:len(row)]
+	mean, dst = mean[:len(row)], dst[:len(row)]
 	for k, x := range row {
-		diff[k] = x - mean[k]
+		dst[k] = x - mean[k]
 	}
-	clear(dst[len(row):])
-	length := math.Sqrt(squares(diff))
+	length := math.Sqrt(squares(dst))
 	if length < noDirection {
 		clear(dst)
-		return false
+		return 0
 	}
 	scale := float32(1 / length)
-	for k := range diff {
-		diff[k] *= scale
+	for k := range dst {
+		dst[k] *= scale
 	}
-	return true
+	return length
 }

@@ -15,36 +15,33 @@ const (
 	chunkRows = 32
 )
 
-// block is some consecutive rows, centred and perhaps sketched.
+// block is some consecutive rows, centred, with their sketches.
 type block struct {
-	width, wordsPerRow int
-	rows               []float32
-	words              []uint64
-	sketches           []sketch
+	dim, words int
+	rows       []float32
+	packed     []uint64
+	sketches   []sketch
 }
 
 func newBlock(size, dim int) *block {
-	b := &block{width: padded(dim)}
-	b.wordsPerRow = sketchWords(b.width)
-	b.rows = make([]float32, size*b.width)
-	if sketchable {
-		b.words = make([]uint64, size*b.wordsPerRow)
-		b.sketches = make([]sketch, size)
-	}
-	return b
+	words := sketchWords(dim)
+	return &block{dim, words, make([]float32, size*dim), make([]uint64, size*words), make([]sketch, size)}
 }
 
-func (b *block) row(k int) []float32   { return b.rows[k*b.width : (k+1)*b.width] }
-func (b *block) sketch(k int) []uint64 { return b.words[k*b.wordsPerRow : (k+1)*b.wordsPerRow] }
+func (b *block) row(k int) []float32 { return b.rows[k*b.dim : (k+1)*b.dim] }
+func (b *block) pack(k int) []uint64 { return b.packed[k*b.words : (k+1)*b.words] }
 
-// fill centres the rows from start to stop and, where asked, sketches them.
-func (b *block) fill(rows Rows, start, stop int, mean []float32, sketched, right bool) {
+// fill centres the rows from start to stop.
+func (b *block) fill(rows Rows, start, stop int, mean []float32) {
 	for i := start; i < stop; i++ {
-		row := b.row(i - start)
-		centre(row, rows.Row(i), mean)
-		if sketched {
-			b.sketches[i-start] = sketchRow(b.sketch(i-start), row, right)
-		}
+		centre(b.row(i-start), rows.Row(i), mean)
+	}
+}
+
+// sketchAll sketches the first n rows for one side of a product.
+func (b *block) sketchAll(n int, right bool) {
+	for k := range n {
+		b.sketches[k] = sketchRow(b.pack(k), b.row(k), right)
 	}
 }
 
@@ -70,7 +67,10 @@ func (g *Graph) scan(ctx context.Context, rows Rows, from int) ([][]uint32, erro
 	for start := from; start < n; start += stripRows {
 		stop := min(start+stripRows, n)
 		sketched := sketchable && stop-start >= sketchFrom
-		strip.fill(rows, start, stop, g.mean, sketched, false)
+		strip.fill(rows, start, stop, g.mean)
+		if sketched {
+			strip.sketchAll(stop-start, false)
+		}
 		// Chunks are shared out as workers come free; each writes its own
 		// place, and they are joined in order, so that the number of workers
 		// leaves no trace.
@@ -85,9 +85,12 @@ func (g *Graph) scan(ctx context.Context, rows Rows, from int) ([][]uint32, erro
 						return
 					}
 					first := c * chunkRows
-					last := min(first+chunkRows, stop)
-					chunks[w].fill(rows, first, last, g.mean, sketched, true)
-					hits[c] = nearPairs(strip, chunks[w], start, stop, first, last, g.threshold, sketched)
+					t := tile{g, rows, strip, chunks[w], start, stop, first, min(first+chunkRows, stop)}
+					if sketched {
+						hits[c] = t.bySketch()
+					} else {
+						hits[c] = t.byLength()
+					}
 				}
 			})
 		}
@@ -106,18 +109,26 @@ func (g *Graph) scan(ctx context.Context, rows Rows, from int) ([][]uint32, erro
 
 type pair struct{ i, j int }
 
-// nearPairs compares the rows start to stop with the rows first to last of the
-// chunk and returns the near pairs i > j, ascending.
-func nearPairs(strip, chunk *block, start, stop, first, last int, threshold float64, sketched bool) []pair {
-	var hits []pair
-	for i := max(start, first+1); i < stop; i++ {
-		a := strip.row(i - start)
-		for j := first; j < min(last, i); j++ {
-			if sketched && !mayReach(strip.sketch(i-start), chunk.sketch(j-first),
-				strip.sketches[i-start], chunk.sketches[j-first], strip.width, threshold) {
-				continue
-			}
-			if float64(dot(a, chunk.row(j-first))) >= threshold {
+// tile is a strip of rows start to stop beside a chunk of rows first to last.
+// Either way of comparing them gives the same pairs i > j, ascending: it rules
+// out what cannot be near and decides about the rest by the same dot product.
+type tile struct {
+	g                        *Graph
+	rows                     Rows
+	strip, chunk             *block
+	start, stop, first, last int
+}
+
+// bySketch is for many new rows: the chunk is centred and sketched once for
+// all of them.
+func (t tile) bySketch() (hits []pair) {
+	t.chunk.fill(t.rows, t.first, t.last, t.g.mean)
+	t.chunk.sketchAll(t.last-t.first, true)
+	for i := max(t.start, t.first+1); i < t.stop; i++ {
+		a, x := t.strip.pack(i-t.start), t.strip.sketches[i-t.start]
+		for j := t.first; j < min(t.last, i); j++ {
+			if mayReach(a, t.chunk.pack(j-t.first), x, t.chunk.sketches[j-t.first], t.g.dim, t.g.threshold) &&
+				t.near(i, t.chunk.row(j-t.first)) {
 				hits = append(hits, pair{i, j})
 			}
 		}
@@ -125,20 +136,48 @@ func nearPairs(strip, chunk *block, start, stop, first, last int, threshold floa
 	return hits
 }
 
+// byLength is for few new rows, and for machines without 64-bit registers:
+// with x centred and of length 1, x·(y − mean) = x·y − x·mean, so the rows of
+// the chunk need not be centred to rule them out; their centred lengths are
+// known. The slack is more than ten times the error of either dot product.
+func (t tile) byLength() (hits []pair) {
+	const slack = 2e-5
+	centred := t.chunk.row(0)
+	for i := max(t.start, t.first+1); i < t.stop; i++ {
+		x := t.strip.row(i - t.start)
+		shift := float64(dot(x, t.g.mean))
+		for j := t.first; j < min(t.last, i); j++ {
+			y, length := t.rows.Row(j), float64(t.g.lengths[j])
+			if length == 0 || float64(dot(x[:len(y)], y))-shift+slack < float64(t.g.threshold*length) {
+				continue
+			}
+			centre(centred, y, t.g.mean)
+			if t.near(i, centred) {
+				hits = append(hits, pair{i, j})
+			}
+		}
+	}
+	return hits
+}
+
+func (t tile) near(i int, centred []float32) bool {
+	return float64(dot(t.strip.row(i-t.start), centred)) >= t.g.threshold
+}
+
 // scanSource does the work of scan with proposed neighbours, each checked.
 func (g *Graph) scanSource(ctx context.Context, rows Rows, from int) ([][]uint32, error) {
-	n, width := rows.Len(), padded(g.dim)
+	n := rows.Len()
 	found := make([][]uint32, n-from)
-	a, b := make([]float32, width), make([]float32, width)
+	a, b := make([]float32, g.dim), make([]float32, g.dim)
 	for i := from; i < n; i++ {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if !centre(a, rows.Row(i), g.mean) {
+		if centre(a, rows.Row(i), g.mean) == 0 {
 			continue
 		}
 		for _, j := range g.source(i, g.threshold) {
-			if j < 0 || j >= n || j == i || !centre(b, rows.Row(j), g.mean) || float64(dot(a, b)) < g.threshold {
+			if j < 0 || j >= n || j == i || centre(b, rows.Row(j), g.mean) == 0 || float64(dot(a, b)) < g.threshold {
 				continue
 			}
 			// A proposal of a later row belongs to that row.

@@ -2,6 +2,7 @@ package vasana
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -17,7 +18,7 @@ func TestSketchNeverRulesOutANearPair(t *testing.T) {
 			m.rows[0][0] += 20
 			m.rows[1][dim/2] -= 20
 		}
-		width := padded(dim)
+		width := dim
 		a, b := make([]float32, width), make([]float32, width)
 		mean := make([]float32, dim)
 		if rapid.Bool().Draw(t, "centred") {
@@ -68,14 +69,61 @@ func TestSketchFieldsHold(t *testing.T) {
 	}
 }
 
+// Either way of comparing a tile gives what the plain one gives.
+func TestTilesAgree(t *testing.T) {
+	found := 0
+	rapid.Check(t, func(t *rapid.T) {
+		n, dim := rapid.IntRange(2, 60).Draw(t, "rows"), rapid.IntRange(1, 70).Draw(t, "dim")
+		m := life(n, dim, 3, rapid.Uint64().Draw(t, "seed"))
+		if rapid.Bool().Draw(t, "hardly apart") { // the mean is nearly all there is
+			for _, row := range m.rows[1:] {
+				for k := range row {
+					row[k] = m.rows[0][k] + (row[k]-m.rows[0][k])*1e-3
+				}
+			}
+		}
+		if rapid.Bool().Draw(t, "unplaced") {
+			m.rows[rapid.IntRange(0, n-1).Draw(t, "which")] = nil
+		}
+		g := &Graph{params: DefaultParams(), dim: dim, mean: meanOf(m, n), threshold: rapid.Float64Range(1e-9, 1).Draw(t, "threshold")}
+		g.measure(m)
+		first := rapid.IntRange(0, n-1).Draw(t, "first")
+		last := rapid.IntRange(first+1, n).Draw(t, "last")
+		start := rapid.IntRange(0, n-1).Draw(t, "start")
+		strip, chunk := newBlock(n-start, dim), newBlock(last-first, dim)
+		strip.fill(m, start, n, g.mean)
+		strip.sketchAll(n-start, false)
+		tile := tile{g, m, strip, chunk, start, n, first, last}
+		var want []pair
+		a, b := make([]float32, dim), make([]float32, dim)
+		for i := start; i < n; i++ {
+			for j := first; j < min(last, i); j++ {
+				if centre(a, m.rows[i], g.mean) > 0 && centre(b, m.rows[j], g.mean) > 0 && float64(dot(a, b)) >= g.threshold {
+					want = append(want, pair{i, j})
+				}
+			}
+		}
+		found += len(want)
+		if got := tile.bySketch(); !slices.Equal(got, want) {
+			t.Fatalf("by sketch %v, want %v", got, want)
+		}
+		if got := tile.byLength(); !slices.Equal(got, want) {
+			t.Fatalf("by length %v, want %v", got, want)
+		}
+	})
+	if found == 0 {
+		t.Error("no near pair in any case")
+	}
+}
+
 func BenchmarkPair(b *testing.B) {
 	m := life(65, benchDim, 20, 1)
-	g := NewGraph(DefaultParams())
-	g.dim = benchDim
 	strip, chunk := newBlock(1, benchDim), newBlock(64, benchDim)
 	mean := meanOf(m, 65)
-	strip.fill(m, 0, 1, mean, true, false)
-	chunk.fill(m, 1, 65, mean, true, true)
+	strip.fill(m, 0, 1, mean)
+	strip.sketchAll(1, false)
+	chunk.fill(m, 1, 65, mean)
+	chunk.sketchAll(64, true)
 	b.Run("exact", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			dot(strip.row(0), chunk.row(i%64))
@@ -83,12 +131,12 @@ func BenchmarkPair(b *testing.B) {
 	})
 	b.Run("sketch", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
-			mayReach(strip.sketch(0), chunk.sketch(i%64), strip.sketches[0], chunk.sketches[i%64], strip.width, 0.5)
+			mayReach(strip.pack(0), chunk.pack(i%64), strip.sketches[0], chunk.sketches[i%64], benchDim, 0.5)
 		}
 	})
 	b.Run("sketch-row", func(b *testing.B) {
 		for b.Loop() {
-			sketchRow(strip.sketch(0), strip.row(0), false)
+			sketchRow(strip.pack(0), strip.row(0), false)
 		}
 	})
 }
