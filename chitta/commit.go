@@ -3,6 +3,7 @@ package chitta
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -148,10 +149,19 @@ func (s *Store) write(group []*request) (admitted []*request, err error) {
 				return err
 			}
 		}
+		if len(admitted) == 0 {
+			return errNothing // a transaction that writes nothing still syncs
+		}
 		return nil
 	})
+	if errors.Is(err, errNothing) {
+		return nil, nil
+	}
+	s.commits.Add(1)
 	return admitted, err
 }
+
+var errNothing = errors.New("nothing to write")
 
 func (s *Store) writeBatch(tx *bolt.Tx, r *request, p *probe, h fold.Header) error {
 	r.written = r.written[:0]

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -58,6 +59,7 @@ type Store struct {
 	closing   chan struct{}
 	finished  chan struct{}
 	closeOnce sync.Once
+	commits   atomic.Int64
 
 	// mu guards what follows. Only the committer writes, under the lock; it
 	// reads without.
@@ -256,5 +258,13 @@ func (s *Store) Size() int64 {
 	return info.Size()
 }
 
-// Writes counts the write transactions and bytes since the store was opened.
-func (s *Store) Writes() bolt.TxStats { st := s.db.Stats(); return st.TxStats }
+// Commits counts the write transactions since the store was opened; each costs
+// two syncs, one for the data and one for the page that makes it valid.
+func (s *Store) Commits() int64 { return s.commits.Load() }
+
+// PageBytes is what was written to the database's pages since it was opened,
+// without the file system's own journal.
+func (s *Store) PageBytes() int64 {
+	st := s.db.Stats().TxStats
+	return st.GetPageAlloc()
+}
