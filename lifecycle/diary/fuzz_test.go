@@ -46,7 +46,7 @@ func checkNothingLost(t interface {
 		headings[h.first] = h
 		headings[h.last] = h
 	}
-	inEntry := make([]bool, len(p.text)+1)
+	var spans [][2]int             // of the entries, in order
 	labels := make(map[int]string) // by line
 	end := 0
 	for i, e := range p.entries {
@@ -71,9 +71,7 @@ func checkNothingLost(t interface {
 			t.Fatalf("entry %d overlaps the one before", i)
 		}
 		end = at + len(e.Text)
-		for j := at; j < end; j++ {
-			inEntry[j] = true
-		}
+		spans = append(spans, [2]int{at, end})
 		if f.Entries[i].Text != e.Text || f.Entries[i].Date != e.Date || f.Entries[i].Label != e.Label {
 			t.Fatalf("two readings differ at entry %d", i)
 		}
@@ -84,7 +82,14 @@ func checkNothingLost(t interface {
 	for i := p.body; i < len(p.lines); i++ {
 		s := p.line(i)
 		first := len(s) - len(strings.TrimLeft(s, " \t")) // whichever letter is first
-		if blank(s) || inEntry[p.lines[i].start+min(first, len(s)-1)] {
+		if blank(s) {
+			continue
+		}
+		at := p.lines[i].start + min(first, len(s)-1)
+		for len(spans) > 0 && spans[0][1] <= at {
+			spans = spans[1:]
+		}
+		if len(spans) > 0 && spans[0][0] <= at {
 			continue
 		}
 		h, ok := headings[i]
