@@ -58,6 +58,9 @@ func TestTestsDoNotSleep(t *testing.T) {
 // A skipped test says what it lacks.
 func TestSkipsSayWhy(t *testing.T) {
 	sources(t, func(name string, tree *ast.File) {
+		if imports(tree, "pgregory.net/rapid") {
+			return // there, Skip without a word gives up one draw and not the test
+		}
 		ast.Inspect(tree, func(n ast.Node) bool {
 			call, ok := n.(*ast.CallExpr)
 			if ok && len(call.Args) == 0 && (isCall(call, "t", "Skip") || isCall(call, "b", "Skip") || isCall(call, "t", "SkipNow")) {
