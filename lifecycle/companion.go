@@ -45,6 +45,10 @@ type Options struct {
 	Queue int
 	// SnapshotEvery is the least number of events between snapshots; 0 means 500.
 	SnapshotEvery int
+	// MergeAlike gives an impression of its own only to an entry that says
+	// something new; any other acts on what is there. By default every entry
+	// becomes one.
+	MergeAlike bool
 	// KeepOpen leaves an open session open at Close, for a process that only
 	// lives for one entry; the next one goes on with it or withdraws it.
 	KeepOpen bool

@@ -1,6 +1,10 @@
 package lifecycle
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/jivad/jivad/chitta"
+)
 
 // What a companion can refuse.
 var (
@@ -11,7 +15,7 @@ var (
 	// ErrDate: a date is not YYYY-MM-DD.
 	ErrDate = errors.New("the date is not YYYY-MM-DD")
 	// ErrNotFound: nothing goes by that name.
-	ErrNotFound = errors.New("not found")
+	ErrNotFound = chitta.ErrNotFound
 	// ErrAmbiguous: the beginning of an id fits more than one.
 	ErrAmbiguous = errors.New("more than one id begins so; give more of it")
 	// ErrQuery: a question cannot be answered as it was put.
@@ -20,6 +24,8 @@ var (
 	ErrNoSession = errors.New("no session is open: one begins with the next entry")
 	// ErrStopping: the companion is being closed.
 	ErrStopping = errors.New("the companion is stopping")
+	// ErrClosed: the companion was closed.
+	ErrClosed = chitta.ErrClosed
 )
 
 // MaxNote is the longest text of one note in bytes.

@@ -15,7 +15,8 @@ import (
 	"github.com/jivad/jivad/lifecycle/diary"
 )
 
-// Run watches the diary folder and the clock until ctx ends.
+// Run watches the diary folder and the clock until ctx ends. A folder that
+// cannot be watched is told in the status and tried again.
 func (c *Companion) Run(ctx context.Context) error {
 	clock := make(chan struct{})
 	go func() {
@@ -23,12 +24,30 @@ func (c *Companion) Run(ctx context.Context) error {
 		c.watchClock(ctx)
 	}()
 	defer func() { <-clock }()
-	if c.opts.Diary == "" {
-		<-ctx.Done()
-		return nil
+	for c.opts.Diary != "" {
+		err := c.watchDiary(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		c.problem(fmt.Sprintf("the diary is not watched: %v", err))
+		c.log.Error("the diary is not watched", "error", err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(watchAgain):
+		}
 	}
+	<-ctx.Done()
+	return nil
+}
+
+// watchAgain is the pause after a folder could not be watched.
+const watchAgain = 30 * time.Second
+
+// watchDiary takes in what changes in the diary folder until ctx ends.
+func (c *Companion) watchDiary(ctx context.Context) error {
 	if err := os.MkdirAll(c.opts.Diary, 0o700); err != nil {
-		return fmt.Errorf("diary folder %s: %w", c.opts.Diary, err)
+		return fmt.Errorf("folder %s: %w", c.opts.Diary, err)
 	}
 	w, err := diary.Watch(ctx, c.opts.Diary, diary.WatchOptions{Log: c.log})
 	if err != nil {
@@ -53,7 +72,7 @@ func (c *Companion) Run(ctx context.Context) error {
 			c.log.Error("diary", "error", err)
 		}
 	}
-	return nil
+	return errors.New("the watch ended")
 }
 
 // gather is how long a change waits for others that belong with it.

@@ -161,7 +161,7 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	}
 	body := fold.Experienced{
 		ID: c.freshID(p), Key: p.key, Date: p.note.Date, Source: p.note.Source, Category: p.note.Category,
-		Embedder: c.opts.Embedder.ID(), Embedding: p.embedding, Judgement: p.judgement, AlwaysCreate: true,
+		Embedder: c.opts.Embedder.ID(), Embedding: p.embedding, Judgement: p.judgement, AlwaysCreate: !c.opts.MergeAlike,
 	}
 	entries = append(entries, chitta.Entry{Body: body, Text: &chitta.Text{Body: p.note.Text, Label: p.note.Label}})
 	b := chitta.Batch{Entries: entries}
