@@ -145,6 +145,7 @@ func (c *Companion) begin(ctx context.Context) error {
 		return err
 	}
 	c.life.graph = vasana.NewGraph(c.opts.Vasana)
+	c.loadGraph()
 	c.index = neighbour.New(c.store.Snapshot().Vectors, c.opts.Index)
 	if err := c.restoreSoul(ctx); err != nil {
 		return err
@@ -183,6 +184,9 @@ func (c *Companion) Close(ctx context.Context) error {
 	c.cancel()
 	c.queue.stop()
 	c.workers.Wait()
+	if e := c.saveGraph(); e != nil {
+		c.log.Warn("the graph of near impressions was not kept", "error", e)
+	}
 	return errors.Join(err, c.store.Close(ctx))
 }
 
