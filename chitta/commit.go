@@ -401,12 +401,6 @@ func (s *Store) snapshotIfDue() {
 	}
 }
 
-// Flush takes a snapshot now, so that the next start is quick.
-func (s *Store) Flush(ctx context.Context) error {
-	_, err := s.Append(ctx, Batch{})
-	return err
-}
-
 // addArithmetic notes that the live state went through this machine.
 func (s *Store) addArithmetic(name string) {
 	if !slices.Contains(s.arithmetic, name) {

@@ -78,7 +78,7 @@ func (c *Companion) firstSoul(ctx context.Context, file []byte) error {
 	if err != nil {
 		return err
 	}
-	return c.files.Renew(doc, nil)
+	return errors.Join(c.keepWholeGiven(given), c.files.Renew(doc, nil))
 }
 
 // birth takes in what the person changed in Given since the last session.
@@ -104,8 +104,19 @@ func (c *Companion) birth() error {
 		c.problem(fmt.Sprintf("the Given of SOUL.md cannot be used, so the one of before stays: %v", err))
 		return nil
 	}
-	_, err = c.store.Append(context.Background(), chitta.Batch{Values: []chitta.Value{{Name: valueGiven, Data: []byte(given)}}})
-	return err
+	if _, err := c.store.Append(context.Background(), chitta.Batch{Values: []chitta.Value{{Name: valueGiven, Data: []byte(given)}}}); err != nil {
+		return err
+	}
+	return c.keepWholeGiven(given)
+}
+
+// keepWholeGiven writes Given to a file of its own where SOUL.md has no room
+// for all of it.
+func (c *Companion) keepWholeGiven(given string) error {
+	if len(given) <= soul.GivenBudget*c.opts.SoulBytes/soul.MaxBytes {
+		return nil
+	}
+	return c.files.WriteGiven(given)
 }
 
 // Soul returns SOUL.md as a session left it; 0 means the current one.
