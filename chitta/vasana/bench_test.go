@@ -3,6 +3,7 @@ package vasana
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/jivad/jivad/reactivation"
@@ -77,4 +78,12 @@ func BenchmarkStore(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(len(data))/float64(g.Len()), "bytes/row")
+}
+
+func BenchmarkExtractTerms(b *testing.B) {
+	text := strings.Repeat("The ponies pulled the sledges over the _barrier_, and Wilson's party camped at 3.30 on Monday. ", 20)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		ExtractTerms(text, 40)
+	}
 }

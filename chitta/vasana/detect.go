@@ -57,7 +57,9 @@ type Vasana struct {
 // Detect clusters the live points and gives each cluster an id: that of the
 // most similar tendency in previous, or a new one made from session and
 // members. Points are in row order, and the graph covers exactly these rows.
-// The result is ordered by influence, greatest first, then by ID.
+// The result is ordered by influence, greatest first, then by ID. Previous may
+// hold tendencies of any earlier session: one that had faded and whose members
+// are live again gets its id back.
 //
 // DBSCAN: neighbours are near in the graph and resonate by GunaCoherence or
 // more; a core has MinPoints neighbours, itself counted; cores are visited in

@@ -9,8 +9,11 @@ import (
 const (
 	// firstFrame is the size up to which the frame is the whole store.
 	firstFrame = 256
-	// samplePairs is how many pairs the percentile is taken from at most.
+	// samplePairs is about how many pairs the percentile is taken from.
 	samplePairs = 50_000
+	// shortLength is the centred length below which a shortcut would lose
+	// digits that the exact way keeps.
+	shortLength = 0.05
 )
 
 // frameSize is how many of n rows define mean and threshold.
@@ -50,11 +53,11 @@ func meanOf(rows Rows, n int) []float32 {
 }
 
 // thresholdOf is the centred cosine from which two rows of this frame are near.
-func thresholdOf(rows Rows, n int, mean []float32, p Params) float64 {
+func thresholdOf(rows Rows, n int, mean, lengths []float32, p Params) float64 {
 	if p.Semantic > 0 {
 		return p.Semantic
 	}
-	sample := samplePercentile(sampleCosines(rows, n, mean), p.Percentile)
+	sample := samplePercentile(sampleCosines(rows, n, mean, lengths), p.Percentile)
 	return min(max(sample, p.SemanticLow), p.SemanticHigh)
 }
 
@@ -70,9 +73,10 @@ func samplePercentile(sample []float32, percent float64) float64 {
 }
 
 // sampleCosines returns centred cosines of pairs among the first n rows: all
-// of them where they are few, else samplePairs drawn by a generator that is
-// seeded by n alone. Pairs with a row that has no direction are left out.
-func sampleCosines(rows Rows, n int, mean []float32) []float32 {
+// of them where they are few, else about samplePairs, equally many for each
+// row, with partners drawn by a generator that is seeded by n alone. Pairs with
+// a row that has no direction are left out. Sampled cosines are good to 1e-4.
+func sampleCosines(rows Rows, n int, mean, lengths []float32) []float32 {
 	if n < 2 {
 		return nil
 	}
@@ -89,16 +93,28 @@ func sampleCosines(rows Rows, n int, mean []float32) []float32 {
 		}
 		return sample
 	}
+	partners := max(samplePairs/n, 1)
 	a, b := make([]float32, width), make([]float32, width)
-	sample := make([]float32, 0, samplePairs)
+	sample := make([]float32, 0, partners*n)
 	random := generator(n)
-	for range samplePairs {
-		i, j := random.below(n), random.below(n-1)
-		if j >= i {
-			j++
+	for i := range n {
+		if centre(a, rows.Row(i), mean) == 0 {
+			continue
 		}
-		if centre(a, rows.Row(i), mean) > 0 && centre(b, rows.Row(j), mean) > 0 {
-			sample = append(sample, dot(a, b))
+		shift := dot(a, mean)
+		for range partners {
+			j := random.below(n - 1)
+			if j >= i {
+				j++
+			}
+			switch length := lengths[j]; {
+			case length == 0:
+			case length < shortLength:
+				centre(b, rows.Row(j), mean)
+				sample = append(sample, dot(a, b))
+			default: // a·(y − mean) = a·y − a·mean
+				sample = append(sample, (dot(a, rows.Row(j))-shift)/length)
+			}
 		}
 	}
 	return sample

@@ -143,10 +143,12 @@ func (g *Graph) Update(ctx context.Context, rows Rows) error {
 		from = 0
 		next.frame = f
 		next.mean = meanOf(rows, f)
-		next.threshold = thresholdOf(rows, f, next.mean, next.params)
 		next.ends, next.lower, next.lengths = nil, nil, nil
 	}
 	next.measure(rows)
+	if from == 0 {
+		next.threshold = thresholdOf(rows, next.frame, next.mean, next.lengths, next.params)
+	}
 	found, err := next.scan(ctx, rows, from)
 	if err != nil {
 		return err

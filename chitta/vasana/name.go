@@ -29,7 +29,8 @@ const (
 // Name gives a name to each tendency that has none: its two or three key
 // terms, at most 48 characters of letters and " · ", no two alike. A tendency
 // without any terms is named by its ID. Tendencies are named in the order
-// given; hand in those of Detect.
+// given; hand in those of Detect. Names hold words of the person's text, so they
+// are made anew from the texts that are still there, never carried over.
 //
 // A word scores by class-based tf-idf: its weight in the cluster, where a word
 // said often in one entry counts by the square root, times ln(1 + entries /
