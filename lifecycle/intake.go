@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/jivad/jivad/chitta"
@@ -69,7 +70,7 @@ func (c *Companion) Write(ctx context.Context, n Note) (Receipt, error) {
 
 // newPrepared checks a note before any work is done for it.
 func (c *Companion) newPrepared(n Note, how policy) (*prepared, error) {
-	if strings.TrimSpace(n.Text) == "" {
+	if !strings.ContainsFunc(n.Text, visible) {
 		return nil, ErrEmpty
 	}
 	if len(n.Text) > MaxNote {
@@ -93,6 +94,9 @@ func (p *prepared) settle(seq uint64) {
 		p.source.Entries[p.place].Sequence = seq
 	}
 }
+
+// visible tells of characters that a reader sees.
+func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
 
 // pending is a note on its way.
 type pending struct {

@@ -57,7 +57,7 @@ func (c *Companion) ensureSession(ctx context.Context, p *prepared) ([]chitta.En
 			return nil, nil
 		}
 		reason := reasonRoll
-		if p.policy == history {
+		if p.policy == history || c.life.policy == history {
 			reason = reasonImport
 		}
 		if err := c.closeSession(ctx, reason); err != nil {

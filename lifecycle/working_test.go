@@ -46,6 +46,7 @@ func TestRefusedNotes(t *testing.T) {
 		want error
 	}{
 		{lifecycle.Note{Text: " \n\t "}, lifecycle.ErrEmpty},
+		{lifecycle.Note{Text: "\u200b\x00\ufeff"}, lifecycle.ErrEmpty},
 		{lifecycle.Note{Text: strings.Repeat("a", lifecycle.MaxNote+1)}, lifecycle.ErrTooLong},
 		{lifecycle.Note{Text: "x", Date: "2026-02-30"}, lifecycle.ErrDate},
 	} {
