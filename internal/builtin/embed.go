@@ -21,7 +21,7 @@ var ErrNothingToEmbed = errors.New("there is nothing to embed: the text is empty
 
 // Options bounds the work done for one text.
 type Options struct {
-	// MaxPieces is how many pieces of at most 128 tokens (about 90 English words) of one text are
+	// MaxPieces is how many pieces of at most 128 tokens (about 100 English words) of one text are
 	// read by the sentence encoder; 0 means 32. Of a longer text that many pieces, evenly spaced
 	// from the first to the last, stand for the whole. The n-gram half always reads everything.
 	MaxPieces int

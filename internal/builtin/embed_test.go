@@ -103,12 +103,27 @@ func TestBlankTextIsRefused(t *testing.T) {
 	}
 }
 
+// countdown is a context that is cancelled once Err has been asked a number of times.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
 func TestCancelBetweenPieces(t *testing.T) {
 	e := newEmbedder(t, Options{})
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(errors.New("enough"))
-	if _, err := e.Embed(ctx, "a word"); !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled: %v, want context.Canceled", err)
+	text := strings.Repeat("We walked to the weir. ", 60) // four pieces
+	for left := range 4 {
+		v, err := e.Embed(&countdown{context.Background(), left}, text)
+		if v != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled after %d pieces: %d values, error %v, want context.Canceled", left, len(v), err)
+		}
 	}
 }
 

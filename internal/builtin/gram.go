@@ -97,7 +97,7 @@ func gramVector(text string, s *gramScratch, dst []float32) bool {
 // mixRune adds one character to a hash (the folded multiply of wyhash).
 func mixRune(h uint64, r rune) uint64 {
 	hi, lo := bits.Mul64(h^uint64(r), 0xd6e8feb86659fd93)
-	return hi ^ lo + gramSeed
+	return (hi ^ lo) + gramSeed
 }
 
 func (s *gramScratch) count(h uint64) { s.counts[h>>(64-gramBits)]++ }

@@ -65,3 +65,23 @@ func TestRowStepDividesEveryMatrix(t *testing.T) {
 		}
 	}
 }
+
+// The blocked dot products give the sums of the simple one, also where mul does not choose them.
+func TestBlockedDotsAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	var v [6][]float32
+	for i := range v {
+		v[i] = make([]float32, 67)
+		for k := range v[i] {
+			v[i][k] = float32(rng.NormFloat64())
+		}
+	}
+	one, two := dot1x4(v[0], v[2], v[3], v[4], v[5]), dot2x4(v[0], v[1], v[2], v[3], v[4], v[5])
+	for i := range 4 {
+		for r, got := range []float32{two[i], two[4+i], one[i]} {
+			if want := dotPlain(v[r%2], v[2+i]); math.Abs(float64(got-want)) > 1e-4 {
+				t.Errorf("row %d, token %d: %v, want %v", r, i, got, want)
+			}
+		}
+	}
+}
