@@ -73,9 +73,9 @@ func (s shelf) Having(word string) int {
 
 // Three real lives, 300 entries each, character left out of it: the threshold
 // must land between chaining all entries into one cluster and leaving all of
-// them noise. Measured with the encoder alone: scott 5 clusters, the largest
+// them noise. Measured with next to nothing but the encoder: scott 5 clusters, the largest
 // 24.0 %; barbellion 11 and 25.7 %; dwordsworth 7 and 18.0 %. With n-grams
-// joined to it: 6 and 33.0 %; 9 and 24.7 %; 5 and 22.0 %. The corridor holds
+// making a third of the vector: 6 and 33.0 %; 9 and 24.7 %; 5 and 22.0 %. The corridor holds
 // both; the 5 to 13 clusters and 7 to 25 % aimed at are met but for the share
 // of the largest in two of the six.
 func TestRealDiaries(t *testing.T) {
