@@ -231,7 +231,7 @@ func appendVector(raw []byte, v []float32) []byte {
 	return raw
 }
 
-// rowsChecksum is the CRC-32C of all rows, about 0.1 s for 100,000 rows of 512.
+// rowsChecksum is the CRC-32C of the bits of all rows.
 func rowsChecksum(m *fold.Matrix) uint32 {
 	var sum uint32
 	var raw []byte

@@ -157,13 +157,13 @@ func TestIndexAgainstPlainRows(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		grow(t, rapid.SampledFrom([]int{0, 10, 255, 256, 700}).Draw(t, "rows"))
+		grow(t, rapid.SampledFrom([]int{0, 10, 255, 256, 400}).Draw(t, "rows"))
 		t.Repeat(map[string]func(*rapid.T){
 			"grow": func(t *rapid.T) {
-				if len(rows) > 1500 {
+				if len(rows) > 800 {
 					t.Skip("large enough")
 				}
-				grow(t, rapid.SampledFrom([]int{0, 1, 30, 300}).Draw(t, "more"))
+				grow(t, rapid.SampledFrom([]int{0, 1, 30, 200}).Draw(t, "more"))
 			},
 			"remove": func(t *rapid.T) {
 				i := rapid.IntRange(-1, len(rows)).Draw(t, "row")
@@ -215,9 +215,7 @@ func TestIndexAgainstPlainRows(t *testing.T) {
 				if x.Report().Serving == servedTwoLevel {
 					twoLevel++
 				}
-				for _, n := range []int{1, 10} {
-					checkAnswer(t, x, rows, removed, randomUnit(r, dim), n)
-				}
+				checkAnswer(t, x, rows, removed, randomUnit(r, dim), 1+r.IntN(10))
 			},
 		})
 	})
@@ -389,7 +387,7 @@ func TestRemoveAndTruncateDuringTraining(t *testing.T) {
 func TestManyWantedIsServedExactly(t *testing.T) {
 	rows := mixture(2, 2_000, 16, 10, 0.3)
 	x := trained(t, rows, Options{MinRows: 300, Mode: ModeHNSW})
-	for n, by := range map[int]string{0: servedTwoLevel, 10: servedTwoLevel, 2_000: servedExact, 1 << 40: servedExact} {
+	for n, by := range map[int]string{0: servedTwoLevel, 10: servedTwoLevel, 2_000: servedExact, 1 << 30: servedExact} {
 		found, served := x.Nearest(rows[3], n)
 		if served.By != by || len(found) != min(n, 2_000) {
 			t.Errorf("n %d: %d found, %+v", n, len(found), served)

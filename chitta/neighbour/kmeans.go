@@ -13,7 +13,7 @@ import (
 const (
 	// trainingRows bounds the sample on which the cells are trained.
 	trainingRows = 20_000
-	// iterations of k-means: recall gains nothing measurable from more.
+	// iterations of k-means: the cells need not be optimal, only reasonable.
 	iterations = 6
 	// chunkRows is how much is assigned between two looks at the context.
 	chunkRows = 256
