@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/internal/api"
+	"github.com/jivad/jivad/internal/config"
+	"github.com/jivad/jivad/lifecycle"
+)
+
+// Exit codes.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitUnreachable = 3
+	exitRefused     = 4
+)
+
+// app is one call of the command: what it was given and where it answers.
+type app struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	environ        []string
+	version        string
+	flags          flags
+	// began is true once the arguments were understood.
+	began bool
+}
+
+// flags are the global ones.
+type flags struct {
+	config, data, socket string
+	json, quiet, noColor bool
+}
+
+// run does what the arguments say and returns the exit code.
+func (a *app) run(ctx context.Context, args []string) int {
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if !a.began {
+		err = usage("%w", err)
+	}
+	code := exitCode(err)
+	a.complain(err, code)
+	return code
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "jivad",
+		Short:         "The long-lived character of a companion",
+		Long:          "jivad reads what you write, keeps the impression that each entry leaves,\nand writes down who it has become, in SOUL.md.",
+		Example:       "  jivad init            # a folder, a configuration, the first SOUL.md\n  jivad import ~/diary  # what you have written so far\n  jivad run             # the daemon: watches the diary from here on",
+		SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			a.began = true
+			return a.fromEnvironment(cmd)
+		},
+	}
+	root.AddCommand(
+		a.initVerb(), a.runVerb(), a.statusVerb(), a.doctorVerb(), a.writeVerb(), a.importVerb(), a.sessionVerb(),
+		a.recallVerb(), a.showVerb(), a.soulVerb(), a.vasanasVerb(), a.trendVerb(), a.verifyVerb(), a.versionVerb(),
+	)
+	f := root.PersistentFlags()
+	f.StringVar(&a.flags.config, "config", "", "configuration `FILE` (JIVAD_CONFIG)")
+	f.StringVar(&a.flags.data, "data", "", "data `DIR` of the companion (JIVAD_DATA)")
+	f.StringVar(&a.flags.socket, "socket", "", "`PATH` of the daemon's socket (JIVAD_SOCKET)")
+	f.BoolVar(&a.flags.json, "json", false, "answer in JSON (JIVAD_JSON)")
+	f.BoolVar(&a.flags.quiet, "quiet", false, "no progress and no remarks (JIVAD_QUIET)")
+	f.BoolVar(&a.flags.noColor, "no-color", false, "no colours on a terminal (JIVAD_NO_COLOR, NO_COLOR)")
+	return root
+}
+
+// fromEnvironment fills the global flags that were not given.
+func (a *app) fromEnvironment(cmd *cobra.Command) error {
+	for name, variable := range map[string]string{
+		"config": "JIVAD_CONFIG", "data": "JIVAD_DATA", "socket": "JIVAD_SOCKET",
+		"json": "JIVAD_JSON", "quiet": "JIVAD_QUIET", "no-color": "JIVAD_NO_COLOR",
+	} {
+		value := a.getenv(variable)
+		if value == "" || cmd.Flags().Changed(name) {
+			continue
+		}
+		if err := cmd.Flags().Set(name, value); err != nil {
+			return usage("%s=%q: it must be true or false", variable, value)
+		}
+	}
+	if a.getenv("NO_COLOR") != "" {
+		a.flags.noColor = true
+	}
+	return nil
+}
+
+func (a *app) getenv(name string) string {
+	for _, pair := range slices.Backward(a.environ) {
+		if n, value, ok := strings.Cut(pair, "="); ok && n == name {
+			return value
+		}
+	}
+	return ""
+}
+
+// usageError is a call that makes no sense.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// exitCode is the code for an error.
+func exitCode(err error) int {
+	var wrong usageError
+	var settings *config.Error
+	switch {
+	case errors.As(err, &wrong), errors.As(err, &settings):
+		return exitUsage
+	case errors.Is(err, lifecycle.ErrQuery), errors.Is(err, lifecycle.ErrDate), errors.Is(err, lifecycle.ErrEmpty), errors.Is(err, lifecycle.ErrTooLong):
+		return exitUsage
+	case errors.Is(err, errDaemonFailed):
+		return exitFailed
+	case errors.Is(err, api.ErrUnreachable), errors.Is(err, chitta.ErrLocked), errors.Is(err, lifecycle.ErrStopping):
+		return exitUnreachable
+	}
+	return exitFailed
+}
+
+// complain tells the error on standard error.
+func (a *app) complain(err error, code int) {
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted; what was remembered stays remembered")
+	}
+	if a.flags.json {
+		_ = json.NewEncoder(a.stderr).Encode(map[string]any{"error": err.Error(), "exit": code})
+		return
+	}
+	var asked interface{ Hint() string }
+	fmt.Fprintf(a.stderr, "jivad: %s\n", harmless(err.Error()))
+	if errors.As(err, &asked) {
+		fmt.Fprintln(a.stderr, asked.Hint())
+	} else if !a.began {
+		fmt.Fprintln(a.stderr, "See jivad --help.")
+	}
+}
+
+// answer prints a value as JSON where that was asked for, else as text.
+func (a *app) answer(value any, text func(p *printer)) error {
+	if a.flags.json {
+		e := json.NewEncoder(a.stdout)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		return e.Encode(value)
+	}
+	p := a.printer()
+	text(p)
+	return p.flush()
+}
+
+// isTerminal tells whether a person looks at w.
+func isTerminal(w any) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// exactArgs, atMost and noArgs say in plain words how a verb is called.
+func exactArgs(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return fmt.Errorf("%s takes %s", cmd.CommandPath(), what)
+		}
+		return nil
+	}
+}
+
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%s takes no argument, but was given %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/diary"
+)
+
+// importReport is what an import did, with what the reader has to tell.
+type importReport struct {
+	lifecycle.ImportReport
+	Files  int      `json:"files"`
+	DryRun bool     `json:"dry_run,omitempty"`
+	Notes  []string `json:"notes,omitempty"`
+}
+
+func (a *app) importVerb() *cobra.Command {
+	var split string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "import PATH...",
+		Short: "Remember what was written so far",
+		Long: `Reads files and folders (.md .markdown .txt .org .jsonl) and remembers their entries,
+each day as one session, oldest first. The files are only read. What is remembered
+already is passed over, so an import that was interrupted is simply run again.`,
+		Example: "  jivad import ~/diary\n  jivad import --dry-run old.txt\n  jivad import --split heading notes.md\n  jivad import entries.jsonl    # {\"date\": \"2024-05-01\", \"text\": \"…\"}",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return fmt.Errorf("%s takes the files or folders to read", cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			how := diary.Split(split)
+			if !slices.Contains([]diary.Split{diary.SplitAuto, diary.SplitDate, diary.SplitHeading, diary.SplitNone}, how) {
+				return usage("--split %q: it must be auto, date, heading or none", split)
+			}
+			return a.importPaths(cmd.Context(), args, how, dryRun)
+		},
+	}
+	cmd.Flags().StringVar(&split, "split", "auto", "divide files into entries by: auto, date, heading or none")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "read and report, remember nothing")
+	return cmd
+}
+
+func (a *app) importPaths(ctx context.Context, paths []string, split diary.Split, dryRun bool) error {
+	notes, report, err := readNotes(paths, split)
+	if err != nil {
+		return err
+	}
+	if len(notes) == 0 && !dryRun {
+		return fmt.Errorf("nothing to import: no entries in %s", strings.Join(paths, ", "))
+	}
+	if dryRun {
+		report.DryRun = true
+		report.Entries = len(notes)
+		return a.answer(report, func(p *printer) { tellImport(p, report, a.flags.quiet) })
+	}
+	return a.with(ctx, func(ctx context.Context, c companion) error {
+		bar := a.progress("entries", len(notes))
+		done, err := c.Import(ctx, notes, bar.show)
+		bar.end()
+		report.ImportReport = done
+		if err != nil {
+			return err
+		}
+		return a.answer(report, func(p *printer) { tellImport(p, report, a.flags.quiet) })
+	})
+}
+
+// readNotes reads all files before anything is remembered: a path that cannot
+// be read is told at once.
+func readNotes(paths []string, split diary.Split) ([]lifecycle.Note, importReport, error) {
+	var notes []lifecycle.Note
+	var report importReport
+	for _, path := range paths {
+		files, err := diary.Read(path, diary.Options{Split: split})
+		if err != nil {
+			return nil, report, err
+		}
+		report.Files += len(files)
+		for _, f := range files {
+			for _, n := range f.Notes {
+				place := f.Name
+				if n.Line > 0 {
+					place += fmt.Sprintf(" line %d", n.Line)
+				}
+				report.Notes = append(report.Notes, place+": "+n.Text)
+			}
+			for _, e := range f.Entries {
+				notes = append(notes, lifecycle.Note{Text: e.Text, Date: e.Date, Label: e.Label, Category: e.Category, Source: "import:" + filepath.Base(f.Name)})
+			}
+		}
+	}
+	return notes, report, nil
+}
+
+func tellImport(p *printer, r importReport, quiet bool) {
+	if quiet {
+		return
+	}
+	for _, n := range r.Notes {
+		p.line("%s", p.dim(oneLine(n)))
+	}
+	for _, w := range r.Warnings {
+		p.line("%s", oneLine(w))
+	}
+	if r.DryRun {
+		p.line("%s in %s; nothing was remembered.", count(r.Entries, "entry", "entries"), count(r.Files, "file", "files"))
+		return
+	}
+	p.line("%s: %d new, %d remembered already, %s.", count(r.Entries, "entry", "entries"), r.New, r.Duplicates, count(r.Sessions, "session", "sessions"))
+	if r.New > 0 {
+		p.line("%s, %.0f entries a minute.", time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond), r.PerMinute)
+	}
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jivad/jivad/internal/config"
+	"github.com/jivad/jivad/internal/sample"
+)
+
+// initReport is what init made.
+type initReport struct {
+	Config string `json:"config"`
+	// Created is false when the configuration was there already.
+	Created bool   `json:"config_created"`
+	Data    string `json:"data_dir"`
+	Diary   string `json:"diary"`
+	Soul    string `json:"soul"`
+	Sample  bool   `json:"sample"`
+}
+
+func (a *app) initVerb() *cobra.Command {
+	var yes, withSample bool
+	var diary string
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Make a data folder, a configuration and the first SOUL.md",
+		Long: `Makes what is missing and leaves what is there: the data folder, the configuration
+with every key explained, the diary folder, the store and the first SOUL.md.`,
+		Example: "  jivad init\n  jivad init --yes --diary ~/diary\n  jivad init --data /tmp/try --yes --sample",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.initialise(cmd.Context(), yes, withSample, diary)
+		},
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "ask nothing")
+	cmd.Flags().BoolVar(&withSample, "sample", false, "write an invented diary of four months into the diary folder")
+	cmd.Flags().StringVar(&diary, "diary", "", "`DIR` that you write in (default: diary in the data folder)")
+	return cmd
+}
+
+func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string) error {
+	report, err := a.initPlaces(diary)
+	if err != nil {
+		return err
+	}
+	if report.Created && !yes && diary == "" && isTerminal(a.stdin) && isTerminal(a.stdout) {
+		if report.Diary, err = a.askDiary(report.Diary); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(report.Data, 0o700); err != nil {
+		return err
+	}
+	if report.Created {
+		if err := writeConfig(report); err != nil {
+			return err
+		}
+	}
+	// From here on the configuration is read like by any other verb.
+	a.flags.config = report.Config
+	settings, at, err := a.find()
+	if err != nil {
+		return err
+	}
+	report.Data, report.Diary, report.Sample = at.data, at.diary, withSample
+	if err := os.MkdirAll(at.diary, 0o700); err != nil {
+		return fmt.Errorf("diary folder: %w", err)
+	}
+	if withSample {
+		if err := sample.Write(at.diary); err != nil {
+			return err
+		}
+	}
+	c, err := a.connect(ctx, settings, at)
+	if err != nil {
+		return err
+	}
+	doc, err := c.Soul(ctx, 0)
+	report.Soul = doc.Path
+	if err := errors.Join(err, c.Close(ctx)); err != nil {
+		return err
+	}
+	if a.flags.quiet && !a.flags.json {
+		return nil
+	}
+	return a.answer(report, func(p *printer) { tellInit(p, report, a.flags.data) })
+}
+
+// initPlaces says where things will be. A configuration that is there is used.
+func (a *app) initPlaces(diary string) (initReport, error) {
+	file, err := a.configFile()
+	var none noConfigError
+	switch {
+	case err == nil && (a.flags.data == "" || a.flags.config != "" || filepath.Dir(file) == absolute(a.flags.data)):
+		if _, statErr := os.Stat(file); statErr == nil {
+			if diary != "" {
+				return initReport{}, usage("%s is there already and is yours to edit: set diary.path in it", file)
+			}
+			return initReport{Config: file}, nil
+		}
+	case err != nil && !errors.As(err, &none):
+		return initReport{}, err
+	}
+	// A new one: in the data folder that was named, else the person's own.
+	switch {
+	case a.flags.config != "":
+		file = absolute(a.flags.config)
+	case a.flags.data != "":
+		file = filepath.Join(absolute(a.flags.data), configName)
+	default:
+		if file, err = a.userConfig(); err != nil {
+			return initReport{}, err
+		}
+	}
+	at, err := a.placeOf(config.Default(), file)
+	if err != nil {
+		return initReport{}, err
+	}
+	if diary != "" {
+		at.diary = absolute(diary)
+	}
+	return initReport{Config: file, Created: true, Data: at.data, Diary: at.diary}, nil
+}
+
+// askDiary asks where the person writes.
+func (a *app) askDiary(usual string) (string, error) {
+	fmt.Fprintf(a.stdout, "Which folder do you write in? It is only read. [%s] ", usual)
+	line, err := bufio.NewReader(a.stdin).ReadString('\n')
+	if err != nil && line == "" {
+		return "", usage("no answer; jivad init --yes takes the usual one")
+	}
+	answer := strings.TrimSpace(line)
+	if answer == "" {
+		return usual, nil
+	}
+	if rest, ok := strings.CutPrefix(answer, "~/"); ok {
+		answer = filepath.Join(a.getenv("HOME"), rest)
+	}
+	return absolute(answer), nil
+}
+
+// writeConfig writes a new configuration. The keys that are not as by default
+// are written out; a file that is there is never touched.
+func writeConfig(r initReport) error {
+	set := map[string]string{}
+	if filepath.Dir(r.Config) != r.Data {
+		set["data"] = r.Data
+	}
+	if r.Diary != filepath.Join(r.Data, "diary") {
+		set["diary.path"] = r.Diary
+	}
+	if err := os.MkdirAll(filepath.Dir(r.Config), 0o700); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(r.Config, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil // somebody was quicker; theirs counts
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(config.Generate(set))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+func tellInit(p *printer, r initReport, data string) {
+	state := "made"
+	if !r.Created {
+		state = "was there, left as it is"
+	}
+	p.row("configuration", "%s (%s)", r.Config, state)
+	p.row("data", "%s", r.Data)
+	p.row("diary", "%s%s", r.Diary, map[bool]string{true: " (with the sample)"}[r.Sample])
+	p.row("identity", "%s", r.Soul)
+	flag := ""
+	if data != "" {
+		flag = " --data " + data
+	}
+	p.line("")
+	p.line("Next: jivad%s import PATH for what you have written so far, then jivad%s run.", flag, flag)
+}
+
+// absolute makes a path absolute; one that cannot be stays as it is.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}

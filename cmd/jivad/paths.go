@@ -1,0 +1,204 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/jivad/jivad/internal/config"
+)
+
+const (
+	configName   = "jivad.toml"
+	systemConfig = "/etc/jivad/jivad.toml"
+	systemData   = "/var/lib/jivad"
+	systemSocket = "/run/jivad/jivad.sock"
+	// longestSocket is what the kernel takes as the path of a socket.
+	longestSocket = 107
+)
+
+// place is where the things of one companion are.
+type place struct {
+	config string // file
+	data   string // folder
+	socket string
+	diary  string // folder
+}
+
+// noConfigError says the one command that makes a configuration.
+type noConfigError struct {
+	looked  []string
+	command string
+}
+
+func (e noConfigError) Error() string {
+	s := "there is no configuration yet; looked for"
+	for _, p := range e.looked {
+		s += "\n  " + p
+	}
+	return s
+}
+
+// Hint is what to do.
+func (e noConfigError) Hint() string { return "Make one with:  " + e.command }
+
+// find reads the settings and says where everything is.
+func (a *app) find() (config.Config, place, error) {
+	file, err := a.configFile()
+	if err != nil {
+		return config.Config{}, place{}, err
+	}
+	c, err := config.Load(file, a.environ)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return c, place{}, usage("configuration %s cannot be read: %w", file, bare(err))
+	}
+	if err != nil {
+		return c, place{}, err
+	}
+	at, err := a.placeOf(c, file)
+	return c, at, err
+}
+
+// placeOf follows the order of precedence: flag or variable, settings, the
+// usual place.
+func (a *app) placeOf(c config.Config, file string) (place, error) {
+	at := place{config: file, data: c.Data, socket: c.Socket, diary: c.Diary.Path}
+	var err error
+	if a.flags.data != "" {
+		at.data = a.flags.data
+	} else if at.data == "" {
+		if at.data, err = a.usualData(file); err != nil {
+			return at, err
+		}
+	}
+	if at.data, err = filepath.Abs(at.data); err != nil {
+		return at, err
+	}
+	if at.diary == "" {
+		at.diary = filepath.Join(at.data, "diary")
+	}
+	if a.flags.socket != "" {
+		if at.socket, err = filepath.Abs(a.flags.socket); err != nil {
+			return at, err
+		}
+	}
+	at.socket, err = a.socketPath(at)
+	return at, err
+}
+
+// configFile finds the configuration.
+func (a *app) configFile() (string, error) {
+	if a.flags.config != "" {
+		return filepath.Abs(a.flags.config)
+	}
+	var looked []string
+	command := "jivad init"
+	if a.flags.data != "" {
+		data, err := filepath.Abs(a.flags.data)
+		if err != nil {
+			return "", err
+		}
+		looked = append(looked, filepath.Join(data, configName))
+		command += " --data " + a.flags.data
+	}
+	own, err := a.userConfig()
+	if err != nil {
+		return "", err
+	}
+	looked = append(looked, own, systemConfig)
+	for _, p := range looked {
+		if _, err := os.Stat(p); err == nil {
+			return p, nil
+		} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return "", usage("configuration %s cannot be read: %w", p, bare(err))
+		}
+	}
+	return "", usageError{noConfigError{looked, command}}
+}
+
+// userConfig is the configuration of a person who named none.
+func (a *app) userConfig() (string, error) {
+	dir, err := a.xdg("XDG_CONFIG_HOME", ".config")
+	return filepath.Join(dir, "jivad", configName), err
+}
+
+// usualData is the data folder where nobody names one.
+func (a *app) usualData(file string) (string, error) {
+	if file == systemConfig && ownedByRoot(systemConfig) {
+		return systemData, nil
+	}
+	// The configuration of a data folder lies in it, beside the store.
+	if dir := filepath.Dir(file); file != "" && isDataFolder(dir) {
+		return dir, nil
+	}
+	dir, err := a.xdg("XDG_DATA_HOME", filepath.Join(".local", "share"))
+	return filepath.Join(dir, "jivad"), err
+}
+
+// isDataFolder tells whether a store is there.
+func isDataFolder(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "chitta.db"))
+	return err == nil
+}
+
+func ownedByRoot(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Uid == 0
+}
+
+// xdg is a folder of the XDG rules: the variable, if it is an absolute path, or
+// a folder of the home.
+func (a *app) xdg(variable, under string) (string, error) {
+	if dir := a.getenv(variable); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	home := a.getenv("HOME")
+	if !filepath.IsAbs(home) {
+		return "", usage("neither %s nor HOME names a folder; give --data and --config", variable)
+	}
+	return filepath.Join(home, under), nil
+}
+
+// socketPath sees that the kernel can take the path. One that follows from a
+// deep data folder is moved to the person's runtime folder, under a name that
+// the data folder gives.
+func (a *app) socketPath(at place) (string, error) {
+	if at.socket != "" {
+		if len(at.socket) > longestSocket {
+			return "", usage("the socket %s has a path of %d bytes; the system takes %d: give a shorter one with --socket", at.socket, len(at.socket), longestSocket)
+		}
+		return at.socket, nil
+	}
+	if at.data == systemData {
+		return systemSocket, nil
+	}
+	inside := filepath.Join(at.data, "jivad.sock")
+	if len(inside) <= longestSocket {
+		return inside, nil
+	}
+	if dir := a.getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		name := fnv.New64a()
+		fmt.Fprint(name, at.data)
+		if short := filepath.Join(dir, fmt.Sprintf("jivad-%x.sock", name.Sum64())); len(short) <= longestSocket {
+			return short, nil
+		}
+	}
+	return "", usage("the data folder's path is too long for a socket in it (%d bytes, the system takes %d): name one with --socket or JIVAD_SOCKET", len(inside), longestSocket)
+}
+
+// bare takes the path off an error of the file system.
+func bare(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jivad/jivad/lifecycle"
+)
+
+func (a *app) showVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show one entry with all its numbers",
+		Long:    "Shows one entry by its id, or by the beginning or the end of it (at least 4 letters).",
+		Example: "  jivad show 4f0c91ab",
+		Args:    exactArgs(1, "one id, or the beginning or end of one"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+				m, err := c.Show(ctx, args[0])
+				if err != nil {
+					return err
+				}
+				return a.answer(m, func(p *printer) { tellImpression(p, m) })
+			})
+		},
+	}
+}
+
+func tellImpression(p *printer, m lifecycle.Impression) {
+	p.row("id", "%s", m.ID)
+	p.row("date", "%s", dash(m.Date))
+	p.row("source", "%s", dash(oneLine(m.Source)))
+	if len(m.Linked) > 0 {
+		p.row("impression", "none of its own; it acted on %s", count(len(m.Linked), "other", "others"))
+	} else {
+		p.row("depth", "%.3f now, %.3f at its deepest", m.Depth, m.Peak)
+		p.row("session", "%d, last woken in %d, %s, age %d", m.Session, m.LastSession, count(m.Activations, "activation", "activations"), m.Age)
+	}
+	p.row("character", "%s", shares(m.Shares))
+	p.row("judged", "valence %+.2f, intensity %.2f, emotion %.2f, by %s", m.Valence, m.Intensity, m.Emotion, dash(m.Assessor))
+	if m.Tendency != "" {
+		p.row("tendency", "%s", oneLine(m.Tendency))
+	}
+	p.row("category", "%s", dash(oneLine(m.Category)))
+	if m.Text != "" {
+		fmt.Fprintf(p.out, "\n%s\n", harmless(m.Text))
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jivad/jivad/internal/api"
+	"github.com/jivad/jivad/lifecycle"
+)
+
+// statusReport is the status, and whether a daemon gave it.
+type statusReport struct {
+	Running bool `json:"running"`
+	lifecycle.Status
+}
+
+func (a *app) statusVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:     "status",
+		Short:   "Tell how the companion is",
+		Example: "  jivad status\n  jivad status --json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+				s, err := c.Status(ctx)
+				if err != nil {
+					return err
+				}
+				_, running := c.(*api.Client)
+				report := statusReport{running, s}
+				return a.answer(report, func(p *printer) { tellStatus(p, report) })
+			})
+		},
+	}
+}
+
+func tellStatus(p *printer, s statusReport) {
+	if s.Running {
+		p.row("daemon", "%s, process %d, up %s", p.good("running"), s.PID, uptime(s.Uptime))
+		p.row("socket", "%s", s.Socket)
+	} else {
+		p.row("daemon", "not running (start it with: jivad run)")
+	}
+	p.row("version", "%s", s.Version)
+	p.row("data", "%s (%s)", s.DataDir, size(s.StoreBytes))
+	p.row("diary", "%s", dash(s.Diary))
+	p.row("impressions", "%d from %s; %s", s.Impressions, count(int(s.Events), "event", "events"), count(s.Tendencies, "tendency", "tendencies"))
+	p.row("models", "%s, %s", s.Embedder, s.Assessor)
+	if s.Session != nil {
+		p.row("session", "%d of %s is open, %s", s.Session.Number, dash(s.Session.Date), count(s.Session.Events, "entry", "entries"))
+	}
+	if l := s.LastSession; l != nil {
+		p.row("last session", "%d of %s, %s", l.Number, dash(l.Date), count(l.Events, "entry", "entries"))
+	}
+	if s.Queue > 0 {
+		p.row("waiting", "%d", s.Queue)
+	}
+	for _, problem := range s.Problems {
+		p.row("problem", "%s", p.bad(oneLine(problem)))
+	}
+}
+
+func uptime(seconds float64) string {
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jivad/jivad/lifecycle"
+)
+
+func (a *app) vasanasVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:     "vasanas",
+		Short:   "List the tendencies, strongest first",
+		Long:    "Lists the tendencies (vasanas) as the last session left them: impressions that are\nalike in meaning and in character.",
+		Example: "  jivad vasanas\n  jivad vasanas --json",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+				list, err := c.Vasanas(ctx)
+				if err != nil {
+					return err
+				}
+				return a.answer(list, func(p *printer) { tellVasanas(p, list) })
+			})
+		},
+	}
+}
+
+func tellVasanas(p *printer, list []lifecycle.Tendency) {
+	if len(list) == 0 {
+		p.line("No tendency yet: they form at the end of a session, from impressions that are alike.")
+		return
+	}
+	rows := make([][]string, len(list))
+	for i, v := range list {
+		name := oneLine(v.Name)
+		if p.terminal {
+			name = cut(name, max(24, p.width-52))
+		}
+		rows[i] = []string{name, strconv.Itoa(len(v.Members)), percent(v.Shares.Tamas), percent(v.Shares.Rajas), percent(v.Shares.Sattva), fmt.Sprintf("%.2f", v.Influence), v.Trend}
+	}
+	p.table([]string{"tendency", ">impressions", ">tamas", ">rajas", ">sattva", ">influence", "trend"}, rows)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jivad/jivad/boards"
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/chitta/neighbour"
+	"github.com/jivad/jivad/chitta/vasana"
+	"github.com/jivad/jivad/internal/api"
+	"github.com/jivad/jivad/internal/builtin"
+	"github.com/jivad/jivad/internal/config"
+	"github.com/jivad/jivad/lifecycle"
+)
+
+// companion is what the verbs talk to: the daemon through its socket, or the
+// store itself.
+type companion interface {
+	api.Companion
+	Close(ctx context.Context) error
+}
+
+// errDaemonFailed marks what ended a daemon, so that a locked store is a
+// failure of it and not a daemon that cannot be reached.
+var errDaemonFailed = errors.New("the daemon did not start")
+
+// with opens the companion, does f and closes it again. keepOpen leaves the
+// session of today open, for verbs that are one entry of many.
+func (a *app) with(ctx context.Context, f func(ctx context.Context, c companion) error) error {
+	settings, at, err := a.find()
+	if err != nil {
+		return err
+	}
+	c, err := a.connect(ctx, settings, at)
+	if err != nil {
+		return err
+	}
+	err = f(ctx, c)
+	// What was acknowledged is safe already; closing takes a snapshot.
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), settings.StopTimeout)
+	defer cancel()
+	return errors.Join(err, c.Close(closing))
+}
+
+// connect reaches the daemon, or opens the store where none runs.
+func (a *app) connect(ctx context.Context, settings config.Config, at place) (companion, error) {
+	client, err := api.Dial(ctx, at.socket)
+	if err == nil {
+		return client, nil
+	}
+	if !errors.Is(err, api.ErrUnreachable) {
+		return nil, err
+	}
+	profile, _, _ := boards.Detect("/")
+	o, err := a.options(settings.On(profile), at)
+	if err != nil {
+		return nil, err
+	}
+	o.KeepOpen = true
+	return lifecycle.Open(ctx, o)
+}
+
+// options puts a companion together: the built-in models and the settings.
+func (a *app) options(c config.Config, at place) (lifecycle.Options, error) {
+	o := lifecycle.Options{
+		Dir: at.data, Diary: at.diary, SoulPath: c.Soul.Path, SoulBytes: c.Soul.MaxBytes,
+		Params: fold.Params{Profile: "default", Reactivation: c.Dynamics.Reactivation, Gate: c.Dynamics.Gate},
+		Vasana: vasana.Params(c.Vasana), Index: neighbour.Options{Mode: c.Index.Mode, Workers: c.Limits.Workers},
+		DayStartsAt: c.Diary.DayStartsAt, Idle: c.Session.Idle, MergeAlike: !c.Diary.AlwaysCreate,
+		Workers: c.Limits.Workers, Queue: c.Limits.Queue, SnapshotEvery: c.Limits.SnapshotEvery,
+		Socket: at.socket, Version: a.version, Log: slog.New(slog.DiscardHandler),
+	}
+	if c.Diary.Location != "" {
+		var err error
+		if o.Location, err = time.LoadLocation(c.Diary.Location); err != nil {
+			return o, err
+		}
+	}
+	embedder, err := builtin.NewEmbedder(builtin.Options{MaxPieces: c.Model.MaxPieces})
+	if err != nil {
+		return o, fmt.Errorf("built-in embedder: %w", err)
+	}
+	assessor, err := builtin.NewAssessor()
+	if err != nil {
+		return o, fmt.Errorf("built-in assessor: %w", err)
+	}
+	o.Embedder, o.Assessor = embedder, assessor
+	return o, nil
+}

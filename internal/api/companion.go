@@ -1,0 +1,32 @@
+package api
+
+import (
+	"context"
+
+	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/soul"
+)
+
+// Companion is what is served: what a person can ask of a companion. Both
+// [lifecycle.Companion] and [Client] are one.
+type Companion interface {
+	Write(context.Context, lifecycle.Note) (lifecycle.Receipt, error)
+	Import(context.Context, []lifecycle.Note, func(lifecycle.Progress)) (lifecycle.ImportReport, error)
+	EndSession(context.Context) (lifecycle.SessionReport, error)
+	Sessions(context.Context) ([]lifecycle.SessionReport, error)
+	Session(ctx context.Context, number int) (lifecycle.SessionReport, error)
+	Recall(context.Context, lifecycle.RecallQuery) ([]lifecycle.Recalled, error)
+	Show(ctx context.Context, id string) (lifecycle.Impression, error)
+	Soul(ctx context.Context, session int) (lifecycle.SoulDocument, error)
+	SoulVersions(context.Context) ([]lifecycle.SoulDocument, error)
+	Vasanas(context.Context) ([]lifecycle.Tendency, error)
+	Trend(ctx context.Context, last int) ([]soul.Record, error)
+	Status(context.Context) (lifecycle.Status, error)
+	Verify(ctx context.Context, full bool, progress func(lifecycle.Progress)) (lifecycle.VerifyReport, error)
+	Doctor(context.Context) ([]lifecycle.Check, error)
+}
+
+var (
+	_ Companion = (*lifecycle.Companion)(nil)
+	_ Companion = (*Client)(nil)
+)

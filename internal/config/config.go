@@ -1,0 +1,125 @@
+package config
+
+import (
+	"time"
+
+	"github.com/jivad/jivad/boards"
+	"github.com/jivad/jivad/gate"
+	"github.com/jivad/jivad/reactivation"
+)
+
+// Config are all settings. Start from [Default].
+type Config struct {
+	// Data is the folder of everything of one companion; empty means the usual place.
+	Data string
+	// Socket is where the daemon listens; empty means jivad.sock in Data.
+	Socket string
+	// StopTimeout is how long the daemon may take to withdraw when it is stopped.
+	StopTimeout time.Duration
+
+	Diary    Diary
+	Session  Session
+	Soul     Soul
+	Model    Model
+	Dynamics Dynamics
+	Vasana   Vasana
+	Index    Index
+	Limits   Limits
+	Log      Log
+}
+
+// Diary is where the person writes, and how days are told apart.
+type Diary struct {
+	// Path is the watched folder; empty means diary in Data.
+	Path string
+	// AlwaysCreate gives every entry an impression of its own, also one that
+	// says nothing new.
+	AlwaysCreate bool
+	// DayStartsAt is the local time of day, from midnight, at which a day begins.
+	DayStartsAt time.Duration
+	// Location names a time zone; empty means that of the machine.
+	Location string
+}
+
+// Session is when a session ends by itself.
+type Session struct {
+	// Idle is how long after the last entry.
+	Idle time.Duration
+}
+
+// Soul is where the identity is written.
+type Soul struct {
+	// Path of SOUL.md; empty means SOUL.md in Data.
+	Path string
+	// MaxBytes is the most that it may hold.
+	MaxBytes int
+}
+
+// Model is how the built-in models read.
+type Model struct {
+	// MaxPieces is how many pieces of a long text are read for its meaning.
+	MaxPieces int
+}
+
+// Dynamics are the numbers of the fold. Its keys are the names of the fields in
+// small letters.
+type Dynamics struct {
+	Reactivation reactivation.Params
+	Gate         gate.Params
+}
+
+// Vasana is how tendencies are found; see chitta/vasana.
+type Vasana struct {
+	MinPoints     int
+	GunaCoherence float64
+	Semantic      float64
+	Percentile    float64
+	SemanticLow   float64
+	SemanticHigh  float64
+}
+
+// Index is how the nearest impressions are found.
+type Index struct {
+	// Mode is auto, exact or hnsw.
+	Mode string
+}
+
+// Limits bound the work. Zero means what suits the board.
+type Limits struct {
+	Queue         int
+	Workers       int
+	SnapshotEvery int
+}
+
+// Log is what is told on standard error.
+type Log struct {
+	// Level is debug, info, warn or error.
+	Level string
+}
+
+// Default are the settings of an empty file.
+func Default() Config {
+	return Config{
+		StopTimeout: 80 * time.Second,
+		Diary:       Diary{AlwaysCreate: true},
+		Session:     Session{Idle: 30 * time.Minute},
+		Soul:        Soul{MaxBytes: 8 << 10},
+		Model:       Model{MaxPieces: 32},
+		Dynamics:    Dynamics{Reactivation: reactivation.Default(), Gate: gate.Default()},
+		Vasana:      Vasana{MinPoints: 3, GunaCoherence: 0.9, Percentile: 99.5, SemanticLow: 0.3, SemanticHigh: 0.85},
+		Index:       Index{Mode: "auto"},
+		Limits:      Limits{SnapshotEvery: 500},
+		Log:         Log{Level: "info"},
+	}
+}
+
+// On fills the limits that the person left to the board.
+func (c Config) On(p boards.Profile) Config {
+	if c.Limits.Queue == 0 {
+		c.Limits.Queue = p.Queue
+	}
+	if c.Limits.Workers == 0 {
+		c.Limits.Workers = p.Workers
+	}
+	return c
+}

@@ -1,0 +1,165 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// key is one setting: its name in the file, where it is kept, what it is for
+// and what it may be.
+type key struct {
+	name  string
+	about string
+	// field points to where it is kept: *string, *bool, *int, *float64 or
+	// *time.Duration, or another kind of string.
+	field func(*Config) any
+	// check returns what would be accepted, or "" when the value is fine.
+	check func(*Config) string
+	// live keys change while the daemon runs.
+	live bool
+}
+
+// section is the part of the name before the last dot.
+func (k key) section() string { return k.name[:max(0, strings.LastIndexByte(k.name, '.'))] }
+
+// leaf is the part after it.
+func (k key) leaf() string { return k.name[strings.LastIndexByte(k.name, '.')+1:] }
+
+// Env is the variable of the environment that overrides a key: JIVAD_ and the
+// name in capitals, with _ for every dot.
+func Env(name string) string {
+	return "JIVAD_" + strings.ToUpper(strings.ReplaceAll(name, ".", "_"))
+}
+
+// sections are the parts of the file in order, each with its introduction.
+var sections = []struct{ name, about string }{
+	{"", ""},
+	{"diary", "What you write."},
+	{"session", "A session is one sitting, or one day of a history."},
+	{"soul", "SOUL.md is who the companion is now. What you write under \"Given\" in it is yours."},
+	{"model", "The models in the binary."},
+	{"dynamics.reactivation", "How an entry deepens, fades and turns what is already there. A change holds from\nthe next start on; what was before keeps the values that it was lived with."},
+	{"dynamics.gate", "Which impressions an entry wakes. Similarities are cosines of the built-in embedder."},
+	{"vasana", "How tendencies are found among the impressions."},
+	{"index", "How the nearest impressions are found."},
+	{"limits", "Bounds of the work. 0 means what suits this board."},
+	{"log", "What is told on standard error. What you write is never in it."},
+}
+
+// keys is the table of all keys, in the order of the generated file.
+func keys() []key {
+	out := []key{
+		{name: "data", about: "The folder of everything of one companion. Empty: where this file lies if that is\na data folder, else ~/.local/share/jivad.", field: func(c *Config) any { return &c.Data }},
+		{name: "socket", about: "Where the daemon listens, at most 107 bytes. Empty: jivad.sock in the data folder.", field: func(c *Config) any { return &c.Socket },
+			check: func(c *Config) string { return unless(len(c.Socket) <= 107, "a path of at most 107 bytes") }},
+		{name: "stop_timeout", about: "How long a stop may take: the last entry is finished and the session ended.", live: true, field: func(c *Config) any { return &c.StopTimeout },
+			check: func(c *Config) string { return duration(c.StopTimeout, time.Second, time.Hour) }},
+
+		{name: "diary.path", about: "The folder that is watched. It is only read. ~/ is your home; another relative\npath begins at the folder of this file. Empty: diary in the data folder.", field: func(c *Config) any { return &c.Diary.Path }},
+		{name: "diary.always_create", about: "true: every entry becomes an impression of its own.\nfalse: only one that says something new; the others act on what is there.", field: func(c *Config) any { return &c.Diary.AlwaysCreate }},
+		{name: "diary.day_starts_at", about: "The local time at which a new day begins, after midnight: \"4h\" gives what is written\nat three in the night to the day before.", field: func(c *Config) any { return &c.Diary.DayStartsAt },
+			check: func(c *Config) string {
+				return unless(c.Diary.DayStartsAt >= 0 && c.Diary.DayStartsAt < 24*time.Hour, `a duration from "0s" to below "24h"`)
+			}},
+		{name: "diary.location", about: "The time zone of your days, such as \"Europe/Berlin\". Empty: that of this machine.", field: func(c *Config) any { return &c.Diary.Location },
+			check: func(c *Config) string {
+				_, err := time.LoadLocation(c.Diary.Location)
+				return unless(err == nil, `a time zone such as "Europe/Berlin", or ""`)
+			}},
+
+		{name: "session.idle", about: "A session ends by itself so long after its last entry.", field: func(c *Config) any { return &c.Session.Idle },
+			check: func(c *Config) string { return duration(c.Session.Idle, time.Second, 24*time.Hour) }},
+
+		{name: "soul.path", about: "Where SOUL.md is written; another agent's folder, perhaps. Relative paths as for\ndiary.path. Empty: SOUL.md in the data folder.", field: func(c *Config) any { return &c.Soul.Path }},
+		{name: "soul.max_bytes", about: "The most that SOUL.md may hold, in bytes.", field: func(c *Config) any { return &c.Soul.MaxBytes },
+			check: func(c *Config) string { return whole(c.Soul.MaxBytes, 2048, 1<<20) }},
+
+		{name: "model.max_pieces", about: "How many pieces (of some 90 words) of one long entry are read for its meaning.", field: func(c *Config) any { return &c.Model.MaxPieces },
+			check: func(c *Config) string { return whole(c.Model.MaxPieces, 1, 4096) }},
+	}
+	out = append(out, dynamics()...)
+	return append(out, []key{
+		{name: "vasana.min_points", about: "The least number of impressions that make a tendency; 2 to 1000.", field: func(c *Config) any { return &c.Vasana.MinPoints },
+			check: func(c *Config) string { return whole(c.Vasana.MinPoints, 2, 1000) }},
+		{name: "vasana.guna_coherence", about: "How alike in character two impressions must be to belong together; 0 to 1.", field: func(c *Config) any { return &c.Vasana.GunaCoherence },
+			check: func(c *Config) string { return number(c.Vasana.GunaCoherence, 0, 1) }},
+		{name: "vasana.semantic", about: "How alike in meaning they must be: a centred cosine up to 1, or 0 for the percentile.", field: func(c *Config) any { return &c.Vasana.Semantic },
+			check: func(c *Config) string { return number(c.Vasana.Semantic, 0, 1) }},
+		{name: "vasana.percentile", about: "The percentile of all pairs that is taken for that; above 0, below 100.", field: func(c *Config) any { return &c.Vasana.Percentile },
+			check: func(c *Config) string {
+				return unless(c.Vasana.Percentile > 0 && c.Vasana.Percentile < 100, "a number above 0 and below 100")
+			}},
+		{name: "vasana.semantic_low", about: "The percentile is not taken lower than this; above 0, at most 1.", field: func(c *Config) any { return &c.Vasana.SemanticLow },
+			check: func(c *Config) string {
+				return unless(c.Vasana.SemanticLow > 0 && c.Vasana.SemanticLow <= 1, "a number above 0, at most 1")
+			}},
+		{name: "vasana.semantic_high", about: "And not higher than this; semantic_low to 1.", field: func(c *Config) any { return &c.Vasana.SemanticHigh },
+			check: func(c *Config) string {
+				ok := c.Vasana.SemanticHigh >= c.Vasana.SemanticLow && c.Vasana.SemanticHigh <= 1
+				return unless(ok, fmt.Sprintf("a number from semantic_low (%v) to 1", c.Vasana.SemanticLow))
+			}},
+
+		{name: "index.mode", about: "auto: exact while that is fast, then in two levels; exact; or hnsw: in two levels as\nsoon as its answers are good enough. The character does not depend on it.", field: func(c *Config) any { return &c.Index.Mode },
+			check: func(c *Config) string { return oneOf(c.Index.Mode, "auto", "exact", "hnsw") }},
+
+		{name: "limits.queue", about: "How many entries may wait; 2 to 65536, or 0.", field: func(c *Config) any { return &c.Limits.Queue },
+			check: func(c *Config) string {
+				return unless(c.Limits.Queue == 0 || c.Limits.Queue >= 2 && c.Limits.Queue <= 65536, "0, or a whole number from 2 to 65536")
+			}},
+		{name: "limits.workers", about: "How many entries are read and judged at a time; up to 256, or 0.", field: func(c *Config) any { return &c.Limits.Workers },
+			check: func(c *Config) string { return whole(c.Limits.Workers, 0, 256) }},
+		{name: "limits.snapshot_every", about: "After how many entries the state is saved, so that a start is quick.", field: func(c *Config) any { return &c.Limits.SnapshotEvery },
+			check: func(c *Config) string { return whole(c.Limits.SnapshotEvery, 1, 1_000_000) }},
+
+		{name: "log.level", about: "debug, info, warn or error.", live: true, field: func(c *Config) any { return &c.Log.Level },
+			check: func(c *Config) string { return oneOf(c.Log.Level, "debug", "info", "warn", "error") }},
+	}...)
+}
+
+// unless gives what is wanted when the value is not fine.
+func unless(fine bool, want string) string {
+	if fine {
+		return ""
+	}
+	return want
+}
+
+func whole(n, low, high int) string {
+	return unless(n >= low && n <= high, fmt.Sprintf("a whole number from %d to %d", low, high))
+}
+
+func number(x, low, high float64) string {
+	fine := !math.IsNaN(x) && x >= low && x <= high
+	return unless(fine, fmt.Sprintf("a number from %v to %v", low, high))
+}
+
+func duration(d, low, high time.Duration) string {
+	return unless(d >= low && d <= high, fmt.Sprintf("a duration from %q to %q", short(low), short(high)))
+}
+
+func oneOf(s string, options ...string) string {
+	for _, o := range options {
+		if s == o {
+			return ""
+		}
+	}
+	quoted := make([]string, len(options))
+	for i, o := range options {
+		quoted[i] = fmt.Sprintf("%q", o)
+	}
+	return strings.Join(quoted[:len(quoted)-1], ", ") + " or " + quoted[len(quoted)-1]
+}
+
+// short writes a duration as people do: 30m and not 30m0s.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
