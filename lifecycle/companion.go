@@ -204,6 +204,12 @@ func (c *Companion) do(ctx context.Context, l line, f func(context.Context) erro
 	}
 }
 
+// Impressions is how many there are.
+func (c *Companion) Impressions() (n int) {
+	_ = c.store.View(func(s *fold.State) error { n = len(s.Impressions); return nil })
+	return n
+}
+
 // today is the local day now.
 func (c *Companion) today() string {
 	now, _ := c.opts.Now()
