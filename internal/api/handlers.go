@@ -40,14 +40,15 @@ func (s *server) importNotes(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	defer leave()
 	notes, err := readNotes(w, r)
 	if err != nil {
+		leave()
 		refuse(w, err)
 		return
 	}
 	out := newStream(w)
 	report, err := s.companion.Import(r.Context(), notes, out.progress)
+	leave() // before the client knows, so that it may come again at once
 	out.end(report, err)
 }
 
@@ -168,9 +169,9 @@ func (s *server) verify(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	defer leave()
 	out := newStream(w)
 	report, err := s.companion.Verify(r.Context(), full, out.progress)
+	leave() // before the client knows, so that it may come again at once
 	out.end(report, err)
 }
 
