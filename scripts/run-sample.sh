@@ -22,7 +22,7 @@ say "1. A new companion in $data, and four months of an invented diary for it to
 jivad init --yes --sample --quiet
 jivad import "$data/diary"
 
-say "" "2. The daemon."
+printf '\n%s\n\n' "2. The daemon."
 "$bin" --data "$data" --socket "$scratch/jivad.sock" run >"$log" 2>&1 &
 daemon=$!
 for ((i = 0; ; i++)); do
@@ -46,7 +46,9 @@ jivad soul
 printf '\n%s\n\n' "4. How it came there: one session per day of the diary."
 jivad trend
 
-cat <<EOF
+printf '\n%s\n' "For a companion of your own: $1 init, then $1 run. This folder goes when this stops."
+if [ -t 0 ]; then
+  cat <<EOF
 
 Try next, in another terminal:
 
@@ -54,10 +56,7 @@ Try next, in another terminal:
   $1 --data $data --socket $scratch/jivad.sock write "Sat for ten minutes. The tap dripped."
   $1 --data $data --socket $scratch/jivad.sock vasanas
 
-For your own: $1 init, then $1 run. The folder above goes when this stops.
+The daemon is running. Ctrl-C stops it.
 EOF
-
-if [ -t 0 ]; then
-  printf '\n%s\n' "The daemon is running. Ctrl-C stops it."
   wait "$daemon" || true
 fi
