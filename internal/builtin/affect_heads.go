@@ -88,8 +88,8 @@ func ParseHeads(b string) (*Heads, error) {
 	for _, v := range h.Mapping.values() {
 		*v = f32()
 	}
-	if !finite {
-		return nil, fmt.Errorf("%w: a value is not finite", errHeads)
+	if !finite || h.Mapping.Pleasant < 0 {
+		return nil, fmt.Errorf("%w: a value is not finite or below its range", errHeads)
 	}
 	return h, nil
 }

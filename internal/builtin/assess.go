@@ -83,7 +83,7 @@ func (a *Assessor) Judge(text string, embedding []float32) (fold.Judgement, [3]f
 		Intensity: believe(m.Intensity.Place(RawIntensity(z)), trust),
 		Emotion:   believe(m.Emotion.Place(RawEmotion(z)), trust),
 		Guna:      guna,
-		Valence:   math.Tanh(trust * (raw[readValence] - neutral) / m.Pleasant),
+		Valence:   pleasantness(trust*(raw[readValence]-neutral), m.Pleasant),
 	}, shares, nil
 }
 
@@ -114,6 +114,15 @@ func (a *Assessor) Affect(text string, embedding []float32) (Affect, error) {
 const neutral = 3
 
 func scaleVAD(v float64) float64 { return max(-1, min(1, (v-neutral)/2)) }
+
+// pleasantness places a distance from neutral in (-1,1); usual is where the
+// diaries' 95th percentile lies.
+func pleasantness(distance, usual float64) float64 {
+	if usual <= 0 {
+		return 0
+	}
+	return math.Tanh(distance/usual) + 0 // + 0: never -0
+}
 
 // believe moves a strength towards quiet the less is known.
 func believe(v, trust float64) float64 {
