@@ -101,3 +101,26 @@ func TestDocumentedTargetsExist(t *testing.T) {
 		t.Skip("no document names a make target yet")
 	}
 }
+
+// Every `jivad verb` at the start of a line of a document, or of a code span, is a verb of the command.
+func TestDocumentedVerbsExist(t *testing.T) {
+	call := regexp.MustCompile("(?m)(?:^|`|^sudo -u jivad )jivad (?:--[a-z]+ [^ \n]+ )*([a-z]+)\\b")
+	use := regexp.MustCompile(`Use:\s+"([a-z]+)`)
+	var verbs []string
+	for _, f := range tracked(t) {
+		if strings.HasPrefix(f, "cmd/jivad/") && path.Ext(f) == ".go" {
+			for _, m := range use.FindAllStringSubmatch(read(t, f), -1) {
+				verbs = append(verbs, m[1])
+			}
+		}
+	}
+	for _, doc := range markdown(t) {
+		for _, fenced := range append(fence.FindAllString(read(t, doc), -1), inlineCode.FindAllString(read(t, doc), -1)...) {
+			for _, m := range call.FindAllStringSubmatch(fenced, -1) {
+				if !slices.Contains(verbs, m[1]) {
+					t.Errorf("%s says `jivad %s`, which is no verb; there are %v", doc, m[1], verbs)
+				}
+			}
+		}
+	}
+}
