@@ -16,13 +16,20 @@ var topLevel = []string{
 }
 
 func TestTopLevelIsFixed(t *testing.T) {
+	there := map[string]bool{}
 	for _, f := range tracked(t) {
 		top, _, _ := strings.Cut(f, "/")
+		there[top] = true
 		if !slices.Contains(topLevel, top) {
 			t.Errorf("%s: nothing else may lie at the top level; find it a room in internal/ or docs/", f)
 		}
 		if rest, in := strings.CutPrefix(f, "cmd/"); in && !strings.HasPrefix(rest, "jivad/") {
 			t.Errorf("%s: jivad is the only command", f)
+		}
+	}
+	for _, name := range topLevel {
+		if !there[name] {
+			t.Errorf("%s is missing at the top level", name)
 		}
 	}
 }
