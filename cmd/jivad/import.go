@@ -52,6 +52,11 @@ already is passed over, so an import that was interrupted is simply run again.`,
 }
 
 func (a *app) importPaths(ctx context.Context, paths []string, split diary.Split, dryRun bool) error {
+	if !dryRun { // a missing configuration is told before a long reading
+		if _, at, err := a.find(); at.data == "" {
+			return err
+		}
+	}
 	notes, report, err := readNotes(paths, split)
 	if err != nil {
 		return err

@@ -57,10 +57,10 @@ func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string
 			return err
 		}
 	}
-	if err := os.MkdirAll(report.Data, 0o700); err != nil {
-		return err
-	}
 	if report.Created {
+		if err := os.MkdirAll(report.Data, 0o700); err != nil {
+			return err
+		}
 		if err := writeConfig(report); err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string
 			return err
 		}
 	}
-	c, err := a.connect(ctx, settings, at)
+	c, err := a.connect(ctx, settings, at, nil)
 	if err != nil {
 		return err
 	}

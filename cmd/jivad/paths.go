@@ -46,20 +46,28 @@ func (e noConfigError) Error() string {
 // Hint is what to do.
 func (e noConfigError) Hint() string { return "Make one with:  " + e.command }
 
-// find reads the settings and says where everything is.
+// find reads the settings and says where everything is. The place is known also
+// where the settings have faults, unless their file is not TOML at all and might
+// have named another data folder.
 func (a *app) find() (config.Config, place, error) {
 	file, err := a.configFile()
 	if err != nil {
 		return config.Config{}, place{}, err
 	}
 	c, err := config.Load(file, a.environ)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+	var faults *config.Error
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission):
 		return c, place{}, usage("configuration %s cannot be read: %w", file, bare(err))
-	}
-	if err != nil {
+	case err != nil && !errors.As(err, &faults):
+		return c, place{}, err
+	case err != nil && c == (config.Config{}) && a.flags.data == "" && a.flags.socket == "" && !isDataFolder(filepath.Dir(file)):
 		return c, place{}, err
 	}
-	at, err := a.placeOf(c, file)
+	at, placeErr := a.placeOf(c, file)
+	if err == nil {
+		err = placeErr
+	}
 	return c, at, err
 }
 

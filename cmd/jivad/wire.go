@@ -28,32 +28,34 @@ type companion interface {
 // failure of it and not a daemon that cannot be reached.
 var errDaemonFailed = errors.New("the daemon did not start")
 
-// with opens the companion, does f and closes it again. keepOpen leaves the
-// session of today open, for verbs that are one entry of many.
+// with opens the companion, does f and closes it again. The session of today
+// stays open: a call is one entry of many.
 func (a *app) with(ctx context.Context, f func(ctx context.Context, c companion) error) error {
 	settings, at, err := a.find()
-	if err != nil {
-		return err
-	}
-	c, err := a.connect(ctx, settings, at)
+	c, err := a.connect(ctx, settings, at, err)
 	if err != nil {
 		return err
 	}
 	err = f(ctx, c)
 	// What was acknowledged is safe already; closing takes a snapshot.
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), settings.StopTimeout)
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(settings.StopTimeout, time.Second))
 	defer cancel()
 	return errors.Join(err, c.Close(closing))
 }
 
-// connect reaches the daemon, or opens the store where none runs.
-func (a *app) connect(ctx context.Context, settings config.Config, at place) (companion, error) {
+// connect reaches the daemon, or opens the store where none runs. A daemon goes
+// on with the settings of before when they were edited badly, so faults of
+// theirs matter only without one.
+func (a *app) connect(ctx context.Context, settings config.Config, at place, faults error) (companion, error) {
+	if at.socket == "" {
+		return nil, faults
+	}
 	client, err := api.Dial(ctx, at.socket)
 	if err == nil {
 		return client, nil
 	}
-	if !errors.Is(err, api.ErrUnreachable) {
-		return nil, err
+	if faults != nil {
+		return nil, faults
 	}
 	profile, _, _ := boards.Detect("/")
 	o, err := a.options(settings.On(profile), at)

@@ -132,6 +132,16 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+func TestWhatIsGoodComesWithTheFaults(t *testing.T) {
+	c, err := Parse("x", "data = \"/srv\"\n[log]\nlevle = 1\n", nil)
+	if err == nil || c.Data != "/srv" || c.StopTimeout != Default().StopTimeout {
+		t.Errorf("%+v %v", c, err)
+	}
+	if c, err := Parse("x", "data = \"/srv\"\n[log", nil); err == nil || c != (Config{}) {
+		t.Errorf("%+v %v, want nothing of what is not TOML", c, err)
+	}
+}
+
 func TestLongValuesAreCut(t *testing.T) {
 	_, err := Parse("x", "[log]\nlevel = 1\n[session]\nidle = [\""+strings.Repeat("ä", 500)+"\"]", nil)
 	if err == nil || len(err.Error()) > 400 || !strings.Contains(err.Error(), "ä…") {

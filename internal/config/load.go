@@ -21,7 +21,8 @@ const MaxBytes = 1 << 20
 // Load reads the settings of a file; environ are the variables of the process,
 // as os.Environ gives them, of which JIVAD_SECTION_KEY overrides a key. An
 // unreadable file is the error of the system; everything that is wrong in it is
-// one [*Error].
+// one [*Error]. What was good is returned with it, the defaults for the rest; of
+// a file that is not TOML nothing is.
 func Load(path string, environ []string) (Config, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -34,29 +35,28 @@ func Load(path string, environ []string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c, err := Parse(path, string(text), environ)
-	if err != nil {
-		return Config{}, err
-	}
+	c, faults := Parse(path, string(text), environ)
 	folder := filepath.Dir(path)
 	for _, p := range []*string{&c.Data, &c.Socket, &c.Diary.Path, &c.Soul.Path} {
 		if *p, err = resolve(*p, folder); err != nil {
 			return Config{}, err
 		}
 	}
-	return c, nil
+	return c, faults
 }
 
 // Parse is Load of a text; path only names it, and paths stay as they are written.
 func Parse(path, text string, environ []string) (Config, error) {
 	r := reader{text: text, config: Default(), where: map[string]string{}, keys: keys()}
-	r.file()
+	if !r.file() {
+		return Config{}, &Error{Path: path, Faults: r.faults}
+	}
 	r.environment(environ)
 	if len(r.faults) == 0 {
 		r.ranges()
 	}
 	if len(r.faults) > 0 {
-		return Config{}, &Error{Path: path, Faults: r.faults}
+		return r.config, &Error{Path: path, Faults: r.faults}
 	}
 	return r.config, nil
 }
@@ -75,20 +75,21 @@ func (r *reader) fault(where, key, value, format string, args ...any) {
 	r.faults = append(r.faults, Fault{Where: where, Key: key, Value: value, Text: fmt.Sprintf(format, args...)})
 }
 
-// file reads the TOML.
-func (r *reader) file() {
+// file reads the TOML; false says that it is none.
+func (r *reader) file() bool {
 	var tree map[string]any
 	if _, err := toml.Decode(r.text, &tree); err != nil {
 		var at toml.ParseError
 		if errors.As(err, &at) {
 			r.fault(fmt.Sprintf("line %d", at.Position.Line), "", "", "%s", at.Message)
-			return
+			return false
 		}
 		r.fault("", "", "", "%v", err)
-		return
+		return false
 	}
 	r.table(nil, tree)
 	slices.SortStableFunc(r.faults, func(a, b Fault) int { return lineOf(a.Where) - lineOf(b.Where) })
+	return true
 }
 
 // table takes the values of one table and of the tables in it.
@@ -110,7 +111,7 @@ func (r *reader) table(above []string, tree map[string]any) {
 		case r.isSection(full):
 			r.fault(r.line(path), full, "", "it is a section: write [%s]", full)
 		default:
-			r.unknown(r.line(path), full)
+			r.unknown(r.begin(path, tree[name]), full)
 		}
 	}
 }
@@ -122,7 +123,8 @@ func (r *reader) unknown(where, name string) {
 		names = append(names, k.name)
 	}
 	for _, s := range sections {
-		names = append(names, s.name)
+		above, _, _ := strings.Cut(s.name, ".")
+		names = append(names, s.name, above)
 	}
 	if n := nearest(name, names); n != "" {
 		r.fault(where, name, "", "there is no such key; did you mean %s?", n)
@@ -136,8 +138,8 @@ func (r *reader) unknown(where, name string) {
 func (r *reader) environment(environ []string) {
 	for _, pair := range slices.Sorted(slices.Values(environ)) {
 		name, value, _ := strings.Cut(pair, "=")
-		if !strings.HasPrefix(name, "JIVAD_") {
-			continue
+		if value == "" || !strings.HasPrefix(name, "JIVAD_") {
+			continue // an empty variable is one that is not set
 		}
 		i := slices.IndexFunc(r.keys, func(k key) bool { return Env(k.name) == name })
 		if i < 0 {
@@ -213,6 +215,22 @@ func (r *reader) line(path []string) string {
 		return fmt.Sprintf("line %d", at.Position.Line)
 	}
 	return ""
+}
+
+// begin is the line of a key, or of the first thing in it: a table that is
+// only named as part of another's name has no line of its own.
+func (r *reader) begin(path []string, value any) string {
+	if at := r.line(path); at != "" {
+		return at
+	}
+	first := ""
+	sub, _ := value.(map[string]any)
+	for name, v := range sub {
+		if at := r.begin(append(slices.Clone(path), name), v); first == "" || lineOf(at) < lineOf(first) {
+			first = at
+		}
+	}
+	return first
 }
 
 // refusal is a value that the decoder cannot set.
