@@ -102,7 +102,7 @@ func (r Reading) Soft(s float64) bool { return r.N > 0 && s >= r.Floor && s < r.
 //
 //	p = softmax(s/τ)   entropy = -Σ p·ln p / ln n   focus = 1 - entropy
 //	θ = μ + k_eff·σ, held in [MinSimilarity, 1]
-//	θ_eff = θ + η_T·L_T·(1-θ)
+//	θ_eff = θ + η_T·excess(L_T)·(1-θ)    excess(L) = max(0, (L - balance)/(1 - balance))
 //	floor = max(NoiseFloor, μ + ½·(θ_eff - μ))
 //
 // With one similarity the focus is 1 and σ is 0. With none the Reading is of
@@ -136,7 +136,7 @@ func (p Params) Read(similarities []float64, load Load) (Reading, error) {
 	r.Focus = 1 - r.Entropy
 	r.K = p.deviations(r.Focus)
 	r.Theta = min(max(r.Mean+float64(r.K*r.Deviation), p.MinSimilarity), 1)
-	r.Effective = min(r.Theta+float64(p.InertiaGain*load.Inertia*(1-r.Theta)), 1)
+	r.Effective = min(r.Theta+float64(p.InertiaGain*p.excess(load.Inertia)*(1-r.Theta)), 1)
 	r.Floor = min(max(p.NoiseFloor, r.Mean+(r.Effective-r.Mean)/2), r.Effective)
 	return r, nil
 }
@@ -186,12 +186,17 @@ func (p Params) deviations(focus float64) float64 {
 	return float64(p.KBase * (0.5 + focus))
 }
 
-// Stiffness is 1 + η_R·L_R: by how much a reactive session hardens every
-// impression; 1 or more. A reactivity outside [0,1] counts as the nearer end,
-// one that is not a number as 0.
+// excess is the part of a load beyond what a balanced context has, in [0,1].
+func (p Params) excess(load float64) float64 {
+	return min(max((load-p.Balance)/(1-p.Balance), 0), 1)
+}
+
+// Stiffness is 1 + η_R·excess(L_R): by how much a reactive session hardens
+// every impression; 1 or more. A reactivity outside [0,1] counts as the nearer
+// end, one that is not a number as 0.
 func (p Params) Stiffness(load Load) float64 {
 	if !(load.Reactivity > 0) || !(p.ReactivityGain > 0) {
 		return 1
 	}
-	return 1 + float64(p.ReactivityGain*min(load.Reactivity, 1))
+	return 1 + float64(p.ReactivityGain*p.excess(min(load.Reactivity, 1)))
 }

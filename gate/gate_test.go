@@ -40,6 +40,7 @@ func anyParams() *rapid.Generator[gate.Params] {
 			MinSimilarity:  unitFloat().Draw(t, "min similarity"),
 			InertiaGain:    unitFloat().Draw(t, "inertia gain"),
 			ReactivityGain: rapid.Float64Range(0, 100).Draw(t, "reactivity gain"),
+			Balance:        rapid.Float64Range(0, 0.9).Draw(t, "balance"),
 			Mode:           rapid.SampledFrom([]gate.Mode{gate.Concentrate, gate.Literal}).Draw(t, "mode"),
 		}
 		p.NoiseFloor = p.MinSimilarity * unitFloat().Draw(t, "noise floor")
@@ -227,7 +228,10 @@ func TestInertiaRaisesTheBar(t *testing.T) {
 		if a.Theta != b.Theta || b.Effective < a.Effective {
 			t.Fatalf("inertia %v: %+v; inertia %v: %+v", low, a, high, b)
 		}
-		if high > low+1e-6 && p.InertiaGain > 1e-6 && a.Theta < 1-1e-3 && !(b.Effective > a.Effective) {
+		if even := read(t, p, s, gate.Load{Inertia: p.Balance * unitFloat().Draw(t, "below balance")}); even.Effective != even.Theta {
+			t.Fatalf("a load below balance moved the bar from %v to %v", even.Theta, even.Effective)
+		}
+		if high > max(low, p.Balance)+1e-6 && p.InertiaGain > 1e-6 && a.Theta < 1-1e-3 && !(b.Effective > a.Effective) {
 			t.Fatalf("inertia %v leaves the bar at %v", high, a.Effective)
 		}
 		if none := read(t, p, s, gate.Load{Reactivity: 1}); none.Effective != none.Theta {

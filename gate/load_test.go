@@ -59,6 +59,12 @@ func TestDepthWeighsTheLoad(t *testing.T) {
 
 func TestStiffness(t *testing.T) {
 	p := gate.Default()
+	for _, c := range []struct{ reactivity, want float64 }{{0.2, 1}, {1.0 / 3, 1}, {2.0 / 3, 1.25}, {1, 1.5}} {
+		if got := p.Stiffness(gate.Load{Reactivity: c.reactivity}); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("stiffness at reactivity %v is %v; expected %v", c.reactivity, got, c.want)
+		}
+	}
+	p.Balance = 0 // as the source prints it
 	for _, c := range []struct{ reactivity, want float64 }{
 		{0, 1}, {0.5, 1.25}, {1, 1.5}, {2, 1.5}, {-1, 1}, {math.NaN(), 1}, {math.Inf(1), 1.5}, {math.Inf(-1), 1},
 	} {

@@ -37,6 +37,10 @@ type Params struct {
 	InertiaGain float64
 	// ReactivityGain η_R is how much a wholly rajasic context stiffens; 0 to 100.
 	ReactivityGain float64
+	// Balance is the share from which inertia and reactivity count at all; 0 to
+	// 0.9. At 1/3 a context of three equal shares weighs nothing; at 0 the load
+	// counts as the source prints it (decision D-5).
+	Balance float64
 	// Mode is Concentrate or Literal.
 	Mode Mode
 }
@@ -47,7 +51,7 @@ func Default() Params {
 	return Params{
 		Candidates: 256, Temperature: 0.05, KBase: 2,
 		MinSimilarity: 0.25, NoiseFloor: 0.20,
-		InertiaGain: 0.3, ReactivityGain: 0.5,
+		InertiaGain: 0.3, ReactivityGain: 0.5, Balance: 1.0 / 3,
 		Mode: Concentrate,
 	}
 }
@@ -63,6 +67,7 @@ func (p Params) Validate() error {
 		p.checkNoiseFloor(),
 		between("InertiaGain", p.InertiaGain, 0, 1, "a number from 0 to 1"),
 		between("ReactivityGain", p.ReactivityGain, 0, 100, "a number from 0 to 100"),
+		between("Balance", p.Balance, 0, 0.9, "a number from 0 to 0.9"),
 		p.Mode.check(),
 	)
 }

@@ -67,6 +67,7 @@ func TestValidateRefusesEveryFieldOutOfRange(t *testing.T) {
 	bad := map[string][]float64{
 		"Temperature": {0, -1, 1e-4, 1001}, "KBase": {-0.1, 101}, "MinSimilarity": {-0.1, 1.1},
 		"NoiseFloor": {-0.1, 0.26, 1.1}, "InertiaGain": {-0.1, 1.1}, "ReactivityGain": {-0.1, 101},
+		"Balance": {-0.1, 0.91},
 	}
 	fields := reflect.TypeFor[gate.Params]()
 	for k := range fields.NumField() {

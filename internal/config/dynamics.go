@@ -31,6 +31,7 @@ var dynamicsAbout = map[string]string{
 	"dynamics.gate.noise_floor":           "Similarity below which nothing is touched at all; 0 to min_similarity.",
 	"dynamics.gate.inertia_gain":          "How far a dull session raises the threshold; 0 to 1.",
 	"dynamics.gate.reactivity_gain":       "How much a restless session stiffens what is there; 0 to 100.",
+	"dynamics.gate.balance":               "Share from which dullness and restlessness count; 1/3 is a balanced context, 0 counts all of it; 0 to 0.9.",
 	"dynamics.gate.mode":                  "concentrate: the more focus, the fewer are woken; literal: the other way round.",
 }
 

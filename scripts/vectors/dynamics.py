@@ -100,6 +100,10 @@ def collide(p, r, t, g, w, match, e, stiffness):
                 guna=drift(p, g, e, match), suppressed=False)
 
 
+def excess(p, load):
+    return max(D(0), (D(load) - D(p["Balance"])) / (ONE - D(p["Balance"])))
+
+
 def read(p, s, load):
     n = len(s)
     if n == 0:
@@ -116,7 +120,7 @@ def read(p, s, load):
     half = D("0.5")
     k = D(p["KBase"]) * (half + focus if p["Mode"] == "concentrate" else 3 * half - focus)
     theta = min(max(mean + k * deviation, D(p["MinSimilarity"])), ONE)
-    effective = theta + D(p["InertiaGain"]) * D(load[0]) * (ONE - theta)
+    effective = theta + D(p["InertiaGain"]) * excess(p, load[0]) * (ONE - theta)
     floor = max(D(p["NoiseFloor"]), mean + half * (effective - mean))
     r = dict(mean=mean, deviation=deviation, entropy=entropy, focus=focus, k=k,
              theta=theta, effective=effective, floor=floor)
@@ -252,11 +256,11 @@ def reactivation(rng):
 
 GATES = [
     dict(Candidates=256, Temperature=0.05, KBase=2.0, MinSimilarity=0.25, NoiseFloor=0.2,
-         InertiaGain=0.3, ReactivityGain=0.5, Mode="concentrate"),
+         InertiaGain=0.3, ReactivityGain=0.5, Balance=1 / 3, Mode="concentrate"),
     dict(Candidates=256, Temperature=0.05, KBase=2.0, MinSimilarity=0.25, NoiseFloor=0.2,
-         InertiaGain=0.3, ReactivityGain=0.5, Mode="literal"),
+         InertiaGain=0.3, ReactivityGain=0.5, Balance=0.0, Mode="literal"),
     dict(Candidates=40, Temperature=0.5, KBase=1.1, MinSimilarity=0.1, NoiseFloor=0.02,
-         InertiaGain=0.8, ReactivityGain=2.0, Mode="concentrate"),
+         InertiaGain=0.8, ReactivityGain=2.0, Balance=0.2, Mode="concentrate"),
 ]
 
 
@@ -267,7 +271,7 @@ def gate(rng):
         load = [0.0, 0.0] if k % 4 == 0 else [round(rng.uniform(0, 0.6), 4), round(rng.uniform(0, 0.4), 4)]
         r, bands = read(p, s, load)
         reads.append(dict(params=p, similarities=s, load=load, bands=bands,
-                          stiffness=out(ONE + D(p["ReactivityGain"]) * D(load[1])),
+                          stiffness=out(ONE + D(p["ReactivityGain"]) * excess(p, load[1])),
                           reading={key: out(value) for key, value in r.items()}))
     for _ in range(CASES):
         context = []
