@@ -57,8 +57,22 @@ func thresholdOf(rows Rows, n int, mean, lengths []float32, p Params) float64 {
 	if p.Semantic > 0 {
 		return p.Semantic
 	}
-	sample := samplePercentile(sampleCosines(rows, n, mean, lengths), p.Percentile)
+	sample := samplePercentile(sampleCosines(rows, n, mean, lengths), percentFor(n, p.Percentile))
 	return min(max(sample, p.SemanticLow), p.SemanticHigh)
+}
+
+// nearEach is how many near rows a row has on average. The share of pairs that
+// this asks for falls as the store grows: with a fixed share each row would have
+// ever more neighbours, until the clusters run into one.
+const nearEach = 1.5
+
+// percentFor is the percentile for a frame of n rows: the one that is given, or
+// by nearEach.
+func percentFor(n int, percent float64) float64 {
+	if percent > 0 {
+		return percent
+	}
+	return max(100*(1-nearEach/float64(n)), 0)
 }
 
 // samplePercentile is the nearest-rank percentile; +Inf for an empty sample,

@@ -15,20 +15,21 @@ type Params struct {
 	GunaCoherence float64 `json:"guna_coherence"`
 	// Semantic is a fixed threshold in (0,1], or 0 to take the percentile.
 	Semantic float64 `json:"semantic"`
-	// Percentile of the sampled pairs that the threshold is set to, in (0,100).
+	// Percentile of the sampled pairs that the threshold is set to, in (0,100);
+	// 0 chooses it by the size of the store, so that a row has one and a half
+	// near rows on average.
 	Percentile float64 `json:"percentile"`
 	// SemanticLow and SemanticHigh clip the percentile, in (0,1], low ≤ high.
 	SemanticLow  float64 `json:"semantic_low"`
 	SemanticHigh float64 `json:"semantic_high"`
 }
 
-// DefaultParams returns MinPoints 3, coherence 0.9, and the 99.5th percentile
-// clipped to [0.3, 0.85].
+// DefaultParams returns MinPoints 3, coherence 0.9, and a percentile by the size
+// of the store (99.5 at 300 rows), clipped to [0.3, 0.85].
 func DefaultParams() Params {
 	return Params{
 		MinPoints:     3,
 		GunaCoherence: 0.9,
-		Percentile:    99.5,
 		SemanticLow:   0.3,
 		SemanticHigh:  0.85,
 	}
@@ -47,8 +48,8 @@ func (p Params) Validate() error {
 		return bad("guna_coherence", p.GunaCoherence, "0 to 1")
 	case !within(p.Semantic, 0, 1):
 		return bad("semantic", p.Semantic, "0 for the percentile, or a cosine up to 1")
-	case !within(p.Percentile, math.SmallestNonzeroFloat64, 100) || p.Percentile == 100:
-		return bad("percentile", p.Percentile, "more than 0 and less than 100")
+	case !within(p.Percentile, 0, 100) || p.Percentile == 100:
+		return bad("percentile", p.Percentile, "0, or less than 100")
 	case !within(p.SemanticLow, math.SmallestNonzeroFloat64, 1):
 		return bad("semantic_low", p.SemanticLow, "more than 0, at most 1")
 	case !within(p.SemanticHigh, p.SemanticLow, 1):

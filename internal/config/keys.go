@@ -87,9 +87,9 @@ func keys() []key {
 			check: func(c *Config) string { return number(c.Vasana.GunaCoherence, 0, 1) }},
 		{name: "vasana.semantic", about: "How alike in meaning they must be: a centred cosine up to 1, or 0 for the percentile.", field: func(c *Config) any { return &c.Vasana.Semantic },
 			check: func(c *Config) string { return number(c.Vasana.Semantic, 0, 1) }},
-		{name: "vasana.percentile", about: "The percentile of all pairs that is taken for that; above 0, below 100.", field: func(c *Config) any { return &c.Vasana.Percentile },
+		{name: "vasana.percentile", about: "The percentile of all pairs that is taken for that; below 100, or 0 to choose it by the size of the store.", field: func(c *Config) any { return &c.Vasana.Percentile },
 			check: func(c *Config) string {
-				return unless(c.Vasana.Percentile > 0 && c.Vasana.Percentile < 100, "a number above 0 and below 100")
+				return unless(c.Vasana.Percentile >= 0 && c.Vasana.Percentile < 100, "0, or a number below 100")
 			}},
 		{name: "vasana.semantic_low", about: "The percentile is not taken lower than this; above 0, at most 1.", field: func(c *Config) any { return &c.Vasana.SemanticLow },
 			check: func(c *Config) string {
