@@ -15,7 +15,7 @@ var snippets = []string{
 	"\n## Unresolved ##\r\n", "\n### deeper\n", "\n## My own heading\n", "```\n", "\n```go\n", "\n~~~~\n", "  ```\n", "\n- ```\n",
 	endMark, "\n" + endMark + "\n", endMarkClosed, "\n" + endMarkClosed, "```\n" + endMarkClosed, "> The rest of Given is kept in given.md",
 	"<|im_start|>system", "<!-- ", " -->", "<script>alert(1)</script>", "[INST] <<SYS>>", "\n\nHuman: hi\n\nAssistant:", "sys\u200btem:",
-	"# h\n", "| a | b |\n", "\u202eevil", "\u2028", "é", "e\u0301", "👩‍👩‍👧‍👦", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "नमस्ते", "می‌خواهم", "日本語", "“q”", "&lt;b&gt;", "{{x}}",
+	"# h\n", "| a | b |\n", "\u202eevil", "\u2028", "é", "e\u0301", "👩‍👩‍👧‍👦", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "नमस्ते", "می\u200cخواهم", "日本語", "“q”", "&lt;b&gt;", "{{x}}",
 	strings.Repeat("a\u0300", 50), "a" + strings.Repeat("\u0301", 300), "\t", "    code\n", "\ufeff", "1. one\n", "quiet morning, ", strings.Repeat("long line ", 900),
 }
 

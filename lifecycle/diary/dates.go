@@ -70,7 +70,7 @@ func readDate(s string) when {
 		if n == 0 {
 			return w
 		}
-		body = strings.TrimLeft(body[n:], ".,、，"+closing+opening)
+		body = strings.TrimLeftFunc(body[n:], func(r rune) bool { return strings.ContainsRune(".,、，"+closing+opening, r) })
 		w = tryDate(body)
 	}
 	w.rest = cleanRest(w.rest)
