@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/internal/config"
 )
 
@@ -149,7 +150,7 @@ func (a *app) usualData(file string) (string, error) {
 
 // isDataFolder tells whether a store is there.
 func isDataFolder(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, "chitta.db"))
+	_, err := os.Stat(filepath.Join(dir, chitta.FileName))
 	return err == nil
 }
 

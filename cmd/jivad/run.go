@@ -7,19 +7,17 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
 	"github.com/spf13/cobra"
 
 	"github.com/jivad/jivad/boards"
+	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/internal/api"
-	"github.com/jivad/jivad/internal/config"
 	"github.com/jivad/jivad/lifecycle"
 )
 
@@ -66,6 +64,7 @@ func (a *app) serve(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("%w: %w", errDaemonFailed, err), c.Close(context.WithoutCancel(ctx)))
 	}
 	reload := &reloader{started: settings, now: settings, path: at.config, environ: a.environ, level: level, log: log}
+	reload.listen()
 	work := &served{Companion: c, reload: reload, stopping: ctx}
 	server := api.NewServer(api.NewHandler(work))
 	failed := make(chan error, 1)
@@ -83,7 +82,7 @@ func (a *app) serve(ctx context.Context) error {
 		}
 	})
 	tasks.Go(func() { reload.watch(running) })
-	tasks.Go(func() { giveBackMemory(running) })
+	tasks.Go(func() { giveBackMemory(running, filepath.Join(at.data, chitta.FileName)) })
 
 	select {
 	case <-ctx.Done():
@@ -127,16 +126,6 @@ func (a *app) ready(c *lifecycle.Companion, at place) {
 	_, _ = daemon.SdNotify(false, daemon.SdNotifyReady)
 }
 
-// limitMemory follows the board, unless the environment says otherwise.
-func (a *app) limitMemory(p boards.Profile) {
-	if a.getenv("GOMEMLIMIT") == "" && p.GoMemLimit > 0 {
-		debug.SetMemoryLimit(p.GoMemLimit)
-	}
-	if a.getenv("GOGC") == "" && p.GCPercent > 0 {
-		debug.SetGCPercent(p.GCPercent)
-	}
-}
-
 func setLevel(level *slog.LevelVar, name string) {
 	var l slog.Level
 	if l.UnmarshalText([]byte(name)) == nil { // the settings were checked
@@ -176,74 +165,4 @@ func (s *served) Verify(ctx context.Context, full bool, progress func(lifecycle.
 		err = lifecycle.ErrStopping
 	}
 	return r, err
-}
-
-// reloader keeps the settings in force and reads them again when they change.
-type reloader struct {
-	path    string
-	environ []string
-	level   *slog.LevelVar
-	log     *slog.Logger
-	// started are the settings that the companion was opened with.
-	started config.Config
-
-	mu   sync.Mutex
-	now  config.Config
-	told []string
-}
-
-func (r *reloader) settings() config.Config {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.now
-}
-
-// problems are for the status.
-func (r *reloader) problems() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]string(nil), r.told...)
-}
-
-// read takes the settings anew. A bad edit keeps the old ones and says why.
-func (r *reloader) read() {
-	c, err := config.Load(r.path, r.environ)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.told = nil
-	if err != nil {
-		r.log.Error("the configuration was changed and is not good; the settings of before stay", "error", err)
-		r.told = []string{"the configuration is not good, so the settings of before stay: " + err.Error()}
-		return
-	}
-	live, _ := config.Changed(r.now, c)
-	_, later := config.Changed(r.started, c)
-	r.now.Log, r.now.StopTimeout = c.Log, c.StopTimeout
-	setLevel(r.level, c.Log.Level)
-	if len(live) > 0 {
-		r.log.Info("settings changed", "keys", live)
-	}
-	if len(later) > 0 {
-		r.log.Warn("settings changed that take effect at the next start", "keys", later)
-		r.told = []string{fmt.Sprintf("changed in the configuration, takes effect at the next start: %v", later)}
-	}
-}
-
-// watch reads the settings again on SIGHUP and when the file changes.
-func (r *reloader) watch(ctx context.Context) {
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
-	defer signal.Stop(hangup)
-	changed := watchFile(ctx, r.path, r.log)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hangup:
-			r.log.Info("asked to read the configuration again")
-			r.read()
-		case <-changed:
-			r.read()
-		}
-	}
 }

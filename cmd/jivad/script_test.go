@@ -43,6 +43,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"answers": answers, "json": jsonValue, "private": private, "signal": sendSignal,
 			"until": until, "tty": inTerminal, "code": code, "atmost": atMost, "replace": replaceFile, "empty": emptyFile,
+			"listens": listens,
 		},
 	})
 }
@@ -275,4 +276,38 @@ func openTerminal() (master, slave *os.File, err error) {
 	}
 	slave, err = os.OpenFile("/dev/pts/"+strconv.Itoa(n), os.O_RDWR|syscall.O_NOCTTY, 0)
 	return master, slave, err
+}
+
+// listens sees that a process listens at no address of the network: ! listens PID.
+func listens(ts *testscript.TestScript, neg bool, args []string) {
+	dir := filepath.Join("/proc", args[0])
+	links, err := filepath.Glob(filepath.Join(dir, "fd", "*"))
+	ts.Check(err)
+	own := map[string]bool{}
+	for _, l := range links {
+		if target, err := os.Readlink(l); err == nil {
+			if inode, ok := strings.CutPrefix(target, "socket:["); ok {
+				own[strings.TrimSuffix(inode, "]")] = true
+			}
+		}
+	}
+	if len(own) == 0 {
+		ts.Fatalf("process %s has no socket at all", args[0])
+	}
+	found := false
+	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
+		data, err := os.ReadFile(filepath.Join(dir, "net", table))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // no IPv6 here
+		}
+		ts.Check(err)
+		for _, line := range strings.Split(string(data), "\n") {
+			if f := strings.Fields(line); len(f) > 9 && own[f[9]] {
+				found = true
+			}
+		}
+	}
+	if found == neg {
+		ts.Fatalf("listens: %v, negated: %v", found, neg)
+	}
 }

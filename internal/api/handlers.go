@@ -47,8 +47,10 @@ func (s *server) importNotes(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := newStream(w)
-	report, err := s.companion.Import(r.Context(), notes, out.progress)
-	leave() // before the client knows, so that it may come again at once
+	report, err := func() (lifecycle.ImportReport, error) {
+		defer leave() // before the client knows, so that it may come again at once
+		return s.companion.Import(r.Context(), notes, out.progress)
+	}()
 	out.end(report, err)
 }
 
@@ -170,8 +172,10 @@ func (s *server) verify(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := newStream(w)
-	report, err := s.companion.Verify(r.Context(), full, out.progress)
-	leave() // before the client knows, so that it may come again at once
+	report, err := func() (lifecycle.VerifyReport, error) {
+		defer leave() // before the client knows, so that it may come again at once
+		return s.companion.Verify(r.Context(), full, out.progress)
+	}()
 	out.end(report, err)
 }
 

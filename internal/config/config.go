@@ -106,7 +106,7 @@ func Default() Config {
 		Soul:        Soul{MaxBytes: 8 << 10},
 		Model:       Model{MaxPieces: 32},
 		Dynamics:    Dynamics{Reactivation: reactivation.Default(), Gate: gate.Default()},
-		Vasana:      Vasana{MinPoints: 3, GunaCoherence: 0.9, Percentile: 99.5, SemanticLow: 0.3, SemanticHigh: 0.85},
+		Vasana:      Vasana{MinPoints: 3, GunaCoherence: 0.9, SemanticLow: 0.3, SemanticHigh: 0.85},
 		Index:       Index{Mode: "auto"},
 		Limits:      Limits{SnapshotEvery: 500},
 		Log:         Log{Level: "info"},
