@@ -109,6 +109,9 @@ func (c *Companion) checkModes() Check {
 		if c.opts.Diary != "" && path == c.opts.Diary {
 			return filepath.SkipDir // the person's own folder
 		}
+		if path == c.opts.SoulPath {
+			return nil // may be opened to another agent
+		}
 		info, err := d.Info()
 		if err != nil {
 			return err
