@@ -12,17 +12,7 @@ import (
 )
 
 // MaxNarrative is the greatest length of a Narrative in characters (code points).
-// It is embedded at the end of every session, so it is kept to about what an
-// embedder reads at once.
-const MaxNarrative = 640
-
-// What of each part goes into a Narrative, in letters and in number.
-const (
-	narrativeGiven      = 180
-	narrativeTendencies = 5
-	narrativeDeep       = 3
-	narrativeQuote      = 70
-)
+const MaxNarrative = 1200
 
 // Narrative is the identity in plain prose, as it is embedded for the witness
 // gap: the start of Given, the character, the strongest tendencies and the
@@ -30,14 +20,14 @@ const (
 // so that it changes only as the identity does. Never empty.
 func Narrative(s Summary) string {
 	var parts []string
-	if text := Quote(s.Given, narrativeGiven); text != "" {
+	if text := Quote(s.Given, 360); text != "" {
 		parts = append(parts, text)
 	}
 	if s.GStore.Check() == nil {
 		parts = append(parts, characterSentence(s.GStore.Shares(), false))
 	}
 	var names []string
-	for _, t := range s.Tendencies[:min(len(s.Tendencies), narrativeTendencies)] {
+	for _, t := range s.Tendencies[:min(len(s.Tendencies), 5)] {
 		if n := Quote(t.Name, 48); n != "" {
 			names = append(names, n)
 		}
@@ -45,8 +35,8 @@ func Narrative(s Summary) string {
 	if len(names) > 0 {
 		parts = append(parts, "I tend towards "+list(names)+".")
 	}
-	for _, d := range s.Deep[:min(len(s.Deep), narrativeDeep)] {
-		if text := Quote(d.Text, narrativeQuote); text != "" {
+	for _, d := range s.Deep[:min(len(s.Deep), maxDeep)] {
+		if text := Quote(d.Text, 100); text != "" {
 			parts = append(parts, "I remember: "+text)
 		}
 	}
