@@ -112,7 +112,7 @@ func (c *Companion) heritageOf(ctx context.Context, n int) (heritage, error) {
 	if err != nil {
 		return h, err
 	}
-	h.Narrative, err = c.opts.Embedder.Embed(ctx, soul.Narrative(soul.Summary{Given: given}))
+	h.Narrative, err = c.identityVector(ctx, soul.Summary{Given: given})
 	return h, err
 }
 

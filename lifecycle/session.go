@@ -21,6 +21,8 @@ type life struct {
 	// eventTimes and judgeTimes are latencies of this session's notes.
 	eventTimes, judgeTimes []time.Duration
 	terms                  termCache
+	// lines are the vectors of the identity's lines.
+	lines map[string][]float32
 }
 
 // touch notes that an entry was folded.

@@ -48,7 +48,7 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	if err != nil {
 		return err
 	}
-	narrative, err := c.opts.Embedder.Embed(ctx, soul.Narrative(summary))
+	narrative, err := c.identityVector(ctx, summary)
 	if err != nil {
 		return fmt.Errorf("embed the identity: %w", err)
 	}
