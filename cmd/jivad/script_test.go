@@ -40,6 +40,12 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TERM", "xterm")
 			return os.MkdirAll(home, 0o700)
 		},
+		Condition: func(name string) (bool, error) {
+			if name == "race" {
+				return underRace, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"answers": answers, "json": jsonValue, "private": private, "signal": sendSignal,
 			"until": until, "tty": inTerminal, "code": code, "atmost": atMost, "replace": replaceFile, "empty": emptyFile,

@@ -1,0 +1,6 @@
+//go:build race
+
+package main
+
+// underRace is true in a build with the race detector.
+const underRace = true
