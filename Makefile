@@ -9,7 +9,7 @@ BASE        ?= HEAD~1
 export LDFLAGS
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test check fmt lint house race cover fuzz bench bench-compare golden cross test-arm64 clean
+.PHONY: help build run test check fmt lint house race diaries cover fuzz bench bench-compare golden cross test-arm64 clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ test: ## go vet and all tests
 	go vet ./...
 	$(GOTESTSUM) -- ./...
 
-check: fmt lint house race cross test-arm64 ## everything CI runs
+check: fmt lint house race diaries cross test-arm64 ## everything CI runs
 
 fmt:
 	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
@@ -39,6 +39,9 @@ house: # layout, import arrows, links, file sizes
 
 race:
 	scripts/race.sh $(GOTESTSUM)
+
+diaries: ## whole diaries through the whole program, where ../shared has them
+	JIVAD_DIARIES=1 $(GOTESTSUM) -- -count=1 -timeout 25m -run 'Diaries' ./lifecycle
 
 cover: ## coverage by package, and coverage.html
 	go test -coverprofile=coverage.out ./...
