@@ -18,12 +18,15 @@ type progress struct {
 	what string
 	bar  *progressbar.ProgressBar
 	out  io.Writer
+	// last is when a plain line was written; of a bar, when the work began.
 	last time.Time
-	// shown is the state of the last plain line.
-	shown int
 }
 
-const linesEvery = 2 * time.Second
+const (
+	linesEvery = 2 * time.Second
+	// barAfter is how long work may take without a bar.
+	barAfter = 300 * time.Millisecond
+)
 
 func (a *app) progress(what string, total int) *progress {
 	p := &progress{what: what, last: time.Now()}
@@ -33,7 +36,7 @@ func (a *app) progress(what string, total int) *progress {
 	if f, ok := a.stderr.(*os.File); ok && isTerminal(f) {
 		p.bar = progressbar.NewOptions(total,
 			progressbar.OptionSetWriter(f), progressbar.OptionSetDescription(what),
-			progressbar.OptionShowCount(), progressbar.OptionSetWidth(30), progressbar.OptionFullWidth(),
+			progressbar.OptionShowCount(), progressbar.OptionSetWidth(30),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
 			progressbar.OptionSetPredictTime(true),
 		)
@@ -46,14 +49,13 @@ func (a *app) progress(what string, total int) *progress {
 // show takes a report of progress.
 func (p *progress) show(now lifecycle.Progress) {
 	switch {
-	case p.bar != nil:
+	case p.bar != nil && time.Since(p.last) >= barAfter:
 		if p.bar.GetMax() != now.Total {
 			p.bar.ChangeMax(now.Total)
 		}
 		_ = p.bar.Set(now.Done)
 	case p.out != nil && time.Since(p.last) >= linesEvery:
 		p.last = time.Now()
-		p.shown = now.Done
 		fmt.Fprintf(p.out, "%d of %d %s\n", now.Done, now.Total, p.what)
 	}
 }

@@ -47,11 +47,9 @@ func tellRecalled(p *printer, hits []lifecycle.Recalled) {
 		p.line("Nothing found.")
 	}
 	for _, h := range hits {
-		// rank 3, date 10, similarity 5, id 8, and two spaces between them
-		const before = 3 + 2 + 10 + 2 + 5 + 2 + 8 + 2
 		text := oneLine(h.Impression.Excerpt)
-		if p.terminal {
-			text = cut(text, max(30, p.width-before))
+		if p.terminal { // a line of its own, so that enough of it is seen
+			text = "\n     " + cut(text, max(20, p.width-5))
 		}
 		p.line("%3d  %s  %5.2f  %s  %s", h.Rank, pad(dash(h.Impression.Date), 10), h.Similarity, p.dim(tail(h.Impression.ID)), text)
 	}
