@@ -80,6 +80,9 @@ type Companion struct {
 	mu       sync.RWMutex
 	records  []sessionRecord
 	problems []string
+	// digest is the state's as of event digestAt.
+	digest   string
+	digestAt uint64
 	closing  bool
 	index    *neighbour.Index
 }
@@ -173,14 +176,7 @@ func (c *Companion) Close(ctx context.Context) error {
 	if already {
 		return nil
 	}
-	var err error
-	if !c.opts.KeepOpen {
-		err = c.do(ctx, interactive, func(ctx context.Context) error { return c.closeSession(ctx, reasonStop) })
-		if errors.Is(err, ErrNoSession) {
-			err = nil
-		}
-	}
-	c.queue.drain()
+	err := c.finish(ctx)
 	c.cancel()
 	c.queue.stop()
 	c.workers.Wait()
@@ -188,6 +184,25 @@ func (c *Companion) Close(ctx context.Context) error {
 		c.log.Warn("the graph of near impressions was not kept", "error", e)
 	}
 	return errors.Join(err, c.store.Close(ctx))
+}
+
+// finish lets the entries that wait become events, then withdraws the session.
+func (c *Companion) finish(ctx context.Context) error {
+	end := &task{run: func(ctx context.Context, _ error) error {
+		if c.opts.KeepOpen || !c.session().Open {
+			return nil
+		}
+		return c.closeSession(ctx, reasonStop)
+	}}
+	if err := c.queue.last(end); err != nil {
+		return err
+	}
+	select {
+	case err := <-end.done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("the session was left open, to be taken up at the next start: %w", ctx.Err())
+	}
 }
 
 // do runs f on the worker, in its turn, and waits for it.

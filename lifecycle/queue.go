@@ -23,7 +23,7 @@ type queue struct {
 	change *sync.Cond
 	lines  [2][]*task
 	bounds [2]int
-	// stopped ends everything; draining refuses new tasks only.
+	// stopped ends everything; draining only refuses new tasks.
 	stopped, draining bool
 }
 
@@ -56,9 +56,29 @@ func (q *queue) put(ctx context.Context, l line, t *task) error {
 	case q.stopped || q.draining:
 		return ErrStopping
 	}
+	q.add(l, t)
+	return nil
+}
+
+// last refuses further tasks and adds t behind all that wait.
+func (q *queue) last(t *task) error {
+	t.done = make(chan error, 1)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.stopped || q.draining {
+		return ErrStopping
+	}
+	q.draining = true
+	q.add(backlog, t)
+	return nil
+}
+
+func (q *queue) add(l line, t *task) {
+	if t.prepare == nil {
+		t.taken, t.ready = true, true
+	}
 	q.lines[l] = append(q.lines[l], t)
 	q.change.Broadcast()
-	return nil
 }
 
 // prepareAll prepares tasks until the queue is stopped.
@@ -68,10 +88,7 @@ func (q *queue) prepareAll(ctx context.Context) {
 		if t == nil {
 			return
 		}
-		var err error
-		if t.prepare != nil {
-			err = t.prepare(ctx)
-		}
+		err := t.prepare(ctx)
 		q.mu.Lock()
 		t.prepared, t.ready = err, true
 		q.change.Broadcast()
@@ -136,14 +153,7 @@ func (q *queue) length() int {
 	return len(q.lines[interactive]) + len(q.lines[backlog])
 }
 
-// drain refuses new tasks; stop ends the workers and fails what is left.
-func (q *queue) drain() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.draining = true
-	q.change.Broadcast()
-}
-
+// stop ends the workers and fails what is left.
 func (q *queue) stop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -219,8 +219,7 @@ func (c *Companion) Status(ctx context.Context) (Status, error) {
 	}
 	err := c.store.View(func(st *fold.State) error {
 		s.Events, s.Impressions = st.Sequence, len(st.Impressions)
-		digest := st.Digest()
-		s.StateDigest = hex.EncodeToString(digest[:])
+		s.StateDigest = c.stateDigest(st)
 		return nil
 	})
 	if err != nil {
@@ -246,6 +245,18 @@ func (c *Companion) Status(ctx context.Context) (Status, error) {
 	defer c.mu.RUnlock()
 	s.Problems = append([]string(nil), c.problems...)
 	return s, nil
+}
+
+// stateDigest is the state's digest in hexadecimal. It is kept until the next
+// event, since it reads the whole state and status is asked for often.
+func (c *Companion) stateDigest(st *fold.State) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.digestAt != st.Sequence || c.digest == "" {
+		sum := st.Digest()
+		c.digest, c.digestAt = hex.EncodeToString(sum[:]), st.Sequence
+	}
+	return c.digest
 }
 
 func soulDocument(session int, path string, doc []byte) SoulDocument {

@@ -156,7 +156,6 @@ type Impression struct {
 	Valence     float64 `json:"valence"`
 	Intensity   float64 `json:"intensity"`
 	Emotion     float64 `json:"emotion"`
-	Novelty     float64 `json:"novelty"`
 	Assessor    string  `json:"assessor,omitempty"`
 	Category    string  `json:"category,omitempty"`
 	Tendency    string  `json:"tendency,omitempty"`
