@@ -111,7 +111,7 @@ func TestRestartsWithinASessionDecayNothing(t *testing.T) {
 	}
 }
 
-func TestSessionsRollWithTheDayAndEndWhenIdleOrAsked(t *testing.T) {
+func TestSessionsRollWithTheDayAndEndWhenAsked(t *testing.T) {
 	w := newWorld(t)
 	c := w.live(t)
 	w.write(t, c, "Morning.")

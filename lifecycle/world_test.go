@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/lifecycle"
 	"github.com/jivad/jivad/reactivation"
@@ -106,11 +107,12 @@ func (w *world) end(t testing.TB, c *lifecycle.Companion) {
 	t.Helper()
 	if _, err := c.Status(context.Background()); err == nil {
 		r, err := c.Verify(context.Background(), true, nil)
-		if err == nil {
-			for _, k := range r.Checks {
-				if !k.OK {
-					t.Errorf("verify %s: %s", k.Name, k.Detail)
-				}
+		if err != nil && !errors.Is(err, chitta.ErrClosed) {
+			t.Errorf("verify: %v", err)
+		}
+		for _, k := range r.Checks {
+			if !k.OK {
+				t.Errorf("verify %s: %s", k.Name, k.Detail)
 			}
 		}
 	}
