@@ -35,7 +35,7 @@ func (l *life) touch(p *prepared) {
 	}
 }
 
-// now is the running account of the open or last session.
+// session is the running account of the open session, or of the one closed last.
 func (c *Companion) session() (s fold.Session) {
 	_ = c.store.View(func(st *fold.State) error {
 		s = st.Session

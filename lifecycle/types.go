@@ -45,25 +45,31 @@ type Note struct {
 
 // Receipt tells what became of a note. It is given only when the note is durable.
 type Receipt struct {
-	Event   string `json:"event"`
-	Session int    `json:"session"`
+	// Event is the id, a UUIDv7 in its usual written form.
+	Event string `json:"event"`
+	// Session is the number of its session, from 1; 0 for a duplicate or an edit.
+	Session int `json:"session"`
 	// Duplicate is true when the same text of the same day was already there.
 	Duplicate bool `json:"duplicate"`
 	// Created is true when the note became an impression of its own.
-	Created    bool    `json:"created"`
-	Reactivate int     `json:"reactivated"`
-	Soft       int     `json:"soft"`
-	Suppressed int     `json:"suppressed"`
-	Weight     float64 `json:"weight"`
-	Focus      float64 `json:"focus"`
-	Theta      float64 `json:"theta"`
-	Novelty    float64 `json:"novelty"`
-	Match      float64 `json:"match"`
-	Shares     Shares  `json:"shares"`
-	Assessor   string  `json:"assessor"`
+	Created bool `json:"created"`
+	// Reactivate, Soft and Suppressed count the impressions that it woke, brushed
+	// and held down.
+	Reactivate int `json:"reactivated"`
+	Soft       int `json:"soft"`
+	Suppressed int `json:"suppressed"`
+	// Weight (the force W), Focus, Theta (the effective threshold, a cosine),
+	// Novelty and Match are in [0,1].
+	Weight   float64 `json:"weight"`
+	Focus    float64 `json:"focus"`
+	Theta    float64 `json:"theta"`
+	Novelty  float64 `json:"novelty"`
+	Match    float64 `json:"match"`
+	Shares   Shares  `json:"shares"`
+	Assessor string  `json:"assessor"`
 }
 
-// Shares are the squares of a character vector: they sum to 1.
+// Shares are the squares of a character vector, each in [0,1]: they sum to 1.
 type Shares struct {
 	Tamas  float64 `json:"tamas"`
 	Rajas  float64 `json:"rajas"`
@@ -80,13 +86,17 @@ type Progress struct {
 
 // ImportReport tells what an import did.
 type ImportReport struct {
-	Entries    int      `json:"entries"`
-	New        int      `json:"new"`
-	Duplicates int      `json:"duplicates"`
-	Sessions   int      `json:"sessions"`
-	Warnings   []string `json:"warnings,omitempty"`
-	Seconds    float64  `json:"seconds"`
-	PerMinute  float64  `json:"entries_per_minute"`
+	// Entries were given; of those that have text, New became events and
+	// Duplicates were remembered already.
+	Entries    int `json:"entries"`
+	New        int `json:"new"`
+	Duplicates int `json:"duplicates"`
+	// Sessions counts the days of the entries.
+	Sessions int      `json:"sessions"`
+	Warnings []string `json:"warnings,omitempty"`
+	Seconds  float64  `json:"seconds"`
+	// PerMinute is the rate of the new ones.
+	PerMinute float64 `json:"entries_per_minute"`
 }
 
 // SessionReport is one session as people ask for it.
@@ -144,21 +154,26 @@ type Impression struct {
 	Date   string `json:"date,omitempty"`
 	Source string `json:"source,omitempty"`
 	// Text is what consent lets the store keep; empty once it is buried.
-	Text        string  `json:"text,omitempty"`
-	Excerpt     string  `json:"excerpt,omitempty"`
-	Session     int     `json:"session"`
-	LastSession int     `json:"last_session"`
-	Age         int     `json:"age_sessions"`
+	Text    string `json:"text,omitempty"`
+	Excerpt string `json:"excerpt,omitempty"`
+	// Session made it, LastSession woke it last, Age sessions ago.
+	Session     int `json:"session"`
+	LastSession int `json:"last_session"`
+	Age         int `json:"age_sessions"`
+	// Depth is how deep it is now, Peak how deep it ever was, both in [0,1).
 	Depth       float64 `json:"depth"`
 	Peak        float64 `json:"peak"`
 	Activations int     `json:"activations"`
-	Shares      Shares  `json:"shares"`
-	Valence     float64 `json:"valence"`
-	Intensity   float64 `json:"intensity"`
-	Emotion     float64 `json:"emotion"`
-	Assessor    string  `json:"assessor,omitempty"`
-	Category    string  `json:"category,omitempty"`
-	Tendency    string  `json:"tendency,omitempty"`
+	// Shares are the character as it is now.
+	Shares Shares `json:"shares"`
+	// Valence, in [-1,1], and Intensity and Emotion, in [0,1], are what the
+	// assessor said.
+	Valence   float64 `json:"valence"`
+	Intensity float64 `json:"intensity"`
+	Emotion   float64 `json:"emotion"`
+	Assessor  string  `json:"assessor,omitempty"`
+	Category  string  `json:"category,omitempty"`
+	Tendency  string  `json:"tendency,omitempty"`
 	// Linked are the impressions that the event acted on when it made none of its own.
 	Linked []string `json:"linked,omitempty"`
 }
@@ -178,16 +193,20 @@ type Recalled struct {
 
 // Tendency is one vasana as people ask for it.
 type Tendency struct {
-	ID           string   `json:"id"`
-	Name         string   `json:"name"`
-	Members      []string `json:"members"`
-	Shares       Shares   `json:"shares"`
-	Coherence    float64  `json:"coherence"`
-	Hardness     float64  `json:"hardness"`
-	Influence    float64  `json:"influence"`
-	FirstSession int      `json:"first_session"`
-	LastSession  int      `json:"last_session"`
-	Trend        string   `json:"trend"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Members are the ids of its impressions.
+	Members []string `json:"members"`
+	Shares  Shares   `json:"shares"`
+	// Coherence is the least resonance of two members, in [0,1]; Hardness their
+	// mean, at least 1; Influence the sum of their depths.
+	Coherence    float64 `json:"coherence"`
+	Hardness     float64 `json:"hardness"`
+	Influence    float64 `json:"influence"`
+	FirstSession int     `json:"first_session"`
+	LastSession  int     `json:"last_session"`
+	// Trend is "rising", "steady", "fading" or "new".
+	Trend string `json:"trend"`
 }
 
 // SoulDocument is SOUL.md at one session.

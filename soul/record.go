@@ -30,7 +30,8 @@ type Record struct {
 	// session's events, in [0,1].
 	MeanFocus *float64 `json:"mean_focus"`
 	MeanTheta *float64 `json:"mean_theta_eff"`
-	// LoadTamas and LoadRajas are the opening loads, in [0,1].
+	// LoadTamas and LoadRajas are how heavy and how stirred up the context was:
+	// means over the session's events that met an impression, in [0,1]; 0 without any.
 	LoadTamas float64 `json:"load_tamas"`
 	LoadRajas float64 `json:"load_rajas"`
 
