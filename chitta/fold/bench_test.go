@@ -46,7 +46,8 @@ func near1(r *rand.Rand, dim int) []float32 {
 	return v
 }
 
-// One event folded at a given size of the store: the scan and the step.
+// One event folded at a given size of the store: the scan and the step, with a
+// new session after every ten.
 func BenchmarkStep(b *testing.B) {
 	const dim = 512
 	for _, n := range []int{1_000, 10_000, 100_000} {
@@ -58,14 +59,20 @@ func BenchmarkStep(b *testing.B) {
 			}
 			workers := runtime.GOMAXPROCS(0)
 			b.ReportAllocs()
+			body := func(x fold.Body, c []fold.Candidate) {
+				if _, err := fold.Step(s, fold.Event{Header: fold.Header{Sequence: s.Sequence + 1}, Body: x}, c); err != nil {
+					b.Fatal(err)
+				}
+			}
 			for i := 0; b.Loop(); i++ {
+				if i%10 == 9 {
+					body(fold.SessionClosed{Number: s.Session.Number}, nil)
+					body(fold.SessionOpened{Number: s.Session.Number + 1}, nil)
+				}
 				e := fold.Experienced{Embedder: "test/1", Embedding: near1(r, dim), AlwaysCreate: true,
 					Judgement: fold.Judgement{Assessor: "t", Intensity: 0.5, Emotion: 0.5, Guna: g}}
 				e.ID[0], e.ID[15] = 1, 1
-				c := s.Vectors.Nearest(e.Embedding, s.Params.Gate.Candidates, workers, nil)
-				if _, err := fold.Step(s, fold.Event{Header: fold.Header{Sequence: s.Sequence + 1}, Body: e}, c); err != nil {
-					b.Fatal(err)
-				}
+				body(e, s.Vectors.Nearest(e.Embedding, s.Params.Gate.Candidates, workers, nil))
 			}
 		})
 	}
