@@ -10,8 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jivad/jivad/chitta"
-	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/lifecycle/diary"
 )
 
@@ -140,16 +138,8 @@ func (c *Companion) takeFile(path string) (old, recent []*prepared, err error) {
 		return nil, nil, err
 	}
 	for _, n := range file.Notes {
-		c.log.Info("diary note", "kind", n.Kind, "line", n.Line)
+		c.log.Info("diary note", "file", path, "line", n.Line, "kind", n.Kind)
 	}
-	before, err := c.store.SourceAt(path)
-	if errors.Is(err, chitta.ErrNotFound) {
-		err = nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	seen := chitta.Source{Path: path, Entries: make([]chitta.SourceEntry, 0, len(file.Entries))}
 	var notes []*prepared
 	for _, e := range file.Entries {
 		p, err := c.newPrepared(Note{Text: e.Text, Date: e.Date, Label: e.Label, Category: e.Category, Source: path}, live)
@@ -159,20 +149,13 @@ func (c *Companion) takeFile(path string) (old, recent []*prepared, err error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s line %d: %w", path, e.Line, err)
 		}
-		p.place = len(seen.Entries)
-		seen.Entries = append(seen.Entries, chitta.SourceEntry{Key: p.key, Date: e.Date})
 		notes = append(notes, p)
 	}
-	notes = c.pair(notes, before, &seen)
-	if len(notes) == 0 {
-		if !slices.Equal(seen.Entries, before.Entries) {
-			_, err = c.store.Append(context.Background(), chitta.Batch{Sources: []chitta.Source{seen}})
-		}
+	if notes, err = c.compare(path, notes, anyEdit); err != nil {
 		return nil, nil, err
 	}
 	today := c.today()
 	for _, p := range notes {
-		p.source = &seen
 		if p.note.Date != "" && p.note.Date < today {
 			p.policy, p.day = history, p.note.Date
 			old = append(old, p)
@@ -182,40 +165,6 @@ func (c *Companion) takeFile(path string) (old, recent []*prepared, err error) {
 	}
 	// Within a file the notes run by day, and history before today.
 	sortByDay(old)
-	if all := slices.Concat(old, recent); len(all) > 0 {
-		all[len(all)-1].last = true
-	}
+	markLast(slices.Concat(old, recent))
 	return old, recent, nil
-}
-
-// pair finds, for each entry of a file that was not in it before, the entry
-// that it is an edit of: one of the same day that is in the file no more, in
-// order. It returns the notes that are left to take in.
-func (c *Companion) pair(notes []*prepared, before chitta.Source, seen *chitta.Source) []*prepared {
-	present := map[fold.Key]bool{}
-	for _, p := range notes {
-		present[p.key] = true
-	}
-	known := map[fold.Key]uint64{}
-	gone := map[string][]uint64{}
-	for _, e := range before.Entries {
-		known[e.Key] = e.Sequence
-		if !present[e.Key] && e.Sequence != 0 {
-			gone[e.Date] = append(gone[e.Date], e.Sequence)
-		}
-	}
-	var left []*prepared
-	for _, p := range notes {
-		if seq, ok := known[p.key]; ok && seq != 0 {
-			seen.Entries[p.place].Sequence = seq
-			continue
-		}
-		if g := gone[p.note.Date]; len(g) > 0 {
-			if _, elsewhere := c.store.Has(p.key); !elsewhere {
-				p.replaces, gone[p.note.Date] = g[0], g[1:]
-			}
-		}
-		left = append(left, p)
-	}
-	return left
 }

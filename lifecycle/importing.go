@@ -11,65 +11,116 @@ import (
 // Import remembers the entries of a history: each day is one session, oldest
 // first; an entry without a date stays with the one before it. What is in the
 // store already is passed over, so an import that was interrupted is simply run
-// again. progress may be nil.
+// again; an entry that was edited since its file was imported last replaces its
+// old wording. progress may be nil.
 func (c *Companion) Import(ctx context.Context, notes []Note, progress func(Progress)) (ImportReport, error) {
 	began := time.Now()
 	report := ImportReport{Entries: len(notes)}
+	work, err := c.historyOf(notes, &report)
+	if err != nil {
+		return report, err
+	}
 	days := map[string]bool{}
-	done := 0
-	var waiting []*pending
-	settle := func(p *pending) error {
-		r, err := p.wait(ctx)
-		if err != nil {
-			return err
-		}
-		if r.Duplicate {
+	settle := func(p *prepared, r Receipt) {
+		switch {
+		case r.Duplicate:
 			report.Duplicates++
-		} else {
+		case p.replaces != 0:
+			report.Edited++
+		default:
 			report.New++
+			days[p.day] = true
 		}
-		done++
 		if progress != nil {
+			done := report.New + report.Edited + report.Duplicates + len(report.Warnings)
 			progress(Progress{Done: done, Total: len(notes), Elapsed: time.Since(began)})
 		}
-		return nil
 	}
+	if err := c.takeAll(ctx, work, settle); err != nil {
+		return report, err
+	}
+	err = c.do(ctx, backlog, func(ctx context.Context) error { return c.endHistory(ctx) })
+	report.Sessions = len(days)
+	report.Seconds = time.Since(began).Seconds()
+	report.PerMinute = 60 * float64(report.New) / report.Seconds
+	return report, err
+}
+
+// historyOf checks the notes, puts them in order and leaves out what was seen
+// in the same files before.
+func (c *Companion) historyOf(notes []Note, report *ImportReport) ([]*prepared, error) {
+	var all []*prepared
+	bySource := map[string][]*prepared{}
+	var sources []string
 	for _, h := range inOrder(notes) {
-		days[h.day] = true
 		p, err := c.newPrepared(h.note, history)
 		if errors.Is(err, ErrEmpty) {
 			report.Warnings = append(report.Warnings, "an entry without text was left out")
-			done++
 			continue
 		}
 		if err != nil {
-			return report, err
+			return nil, err
 		}
 		p.day = h.day
-		sent, err := c.submit(ctx, backlog, p)
-		if err != nil {
-			return report, err
-		}
-		waiting = append(waiting, sent)
-		for len(waiting) >= c.opts.Queue/2 {
-			if err := settle(waiting[0]); err != nil {
-				return report, err
+		all = append(all, p)
+		if source := p.note.Source; source != "" {
+			if bySource[source] == nil {
+				sources = append(sources, source)
 			}
-			waiting = waiting[1:]
+			bySource[source] = append(bySource[source], p)
 		}
 	}
-	for _, p := range waiting {
-		if err := settle(p); err != nil {
-			return report, err
+	fresh := map[*prepared]bool{}
+	for _, source := range sources {
+		left, err := c.compare(source, bySource[source], likeEdit)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range left {
+			fresh[p] = true
+		}
+		report.Duplicates += len(bySource[source]) - len(left)
+	}
+	work := slices.DeleteFunc(all, func(p *prepared) bool { return p.source != nil && !fresh[p] })
+	markLast(work)
+	return work, nil
+}
+
+// takeAll sends notes through the queue, a bounded number at a time, and tells
+// what became of each.
+func (c *Companion) takeAll(ctx context.Context, work []*prepared, settle func(*prepared, Receipt)) error {
+	type sent struct {
+		note    *prepared
+		pending *pending
+	}
+	var waiting []sent
+	first := func() error {
+		r, err := waiting[0].pending.wait(ctx)
+		if err != nil {
+			return err
+		}
+		settle(waiting[0].note, r)
+		waiting = waiting[1:]
+		return nil
+	}
+	for _, p := range work {
+		s, err := c.submit(ctx, backlog, p)
+		if err != nil {
+			return err
+		}
+		waiting = append(waiting, sent{p, s})
+		if len(waiting) >= max(1, c.opts.Queue/2) {
+			if err := first(); err != nil {
+				return err
+			}
 		}
 	}
-	err := c.do(ctx, backlog, func(ctx context.Context) error { return c.endHistory(ctx) })
-	report.Sessions = len(days)
-	report.Seconds = time.Since(began).Seconds()
-	if report.Seconds > 0 {
-		report.PerMinute = 60 * float64(report.New) / report.Seconds
+	for len(waiting) > 0 {
+		if err := first(); err != nil {
+			return err
+		}
 	}
-	return report, err
+	return nil
 }
 
 // endHistory ends the session that an import left open, so that SOUL.md speaks

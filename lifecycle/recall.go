@@ -75,6 +75,9 @@ func partialDate(d string) bool {
 	return d == "" || (len(d) == 4 || len(d) == 7 || len(d) == 10) && diary.ValidDate(d+whole[len(d):])
 }
 
+// maxWords bounds the words of a query, so that one mask holds them.
+const maxWords = 64
+
 // hit is an entry that may answer a query.
 type hit struct {
 	seq        uint64
@@ -88,7 +91,7 @@ type hit struct {
 // byWords reads every text once and keeps the entries that hold any word.
 func (c *Companion) byWords(ctx context.Context, query string) (map[uint64]*hit, error) {
 	phrase := plain(query)
-	words := wordsOf(phrase)
+	words := wordsOf(phrase, maxWords)
 	found := map[uint64]*hit{}
 	having := make([]int, len(words))
 	entries := 0
@@ -185,7 +188,7 @@ func excerpt(text, query string) string {
 	lower := []rune(strings.ToLower(string(line)))
 	at := 0
 	if len(lower) == len(line) { // some letters change their length with their case
-		for _, w := range append([]string{query}, longestFirst(wordsOf(query))...) {
+		for _, w := range append([]string{query}, longestFirst(wordsOf(query, maxWords))...) {
 			if i := strings.Index(string(lower), w); i >= 0 {
 				at = len([]rune(string(lower)[:i]))
 				break

@@ -86,17 +86,19 @@ type Progress struct {
 
 // ImportReport tells what an import did.
 type ImportReport struct {
-	// Entries were given; of those that have text, New became events and
-	// Duplicates were remembered already.
+	// Entries were given; of those that have text, New became events, Edited
+	// replaced what was imported from the same file before, and Duplicates were
+	// remembered already.
 	Entries    int `json:"entries"`
 	New        int `json:"new"`
+	Edited     int `json:"edited"`
 	Duplicates int `json:"duplicates"`
-	// Sessions counts the days of the entries.
+	// Sessions counts the days of the new entries.
 	Sessions int      `json:"sessions"`
 	Warnings []string `json:"warnings,omitempty"`
 	Seconds  float64  `json:"seconds"`
 	// PerMinute is the rate of the new ones.
-	PerMinute float64 `json:"entries_per_minute"`
+	PerMinute float64 `json:"entries_per_minute,omitempty"`
 }
 
 // SessionReport is one session as people ask for it.

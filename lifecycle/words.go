@@ -49,16 +49,13 @@ func squeeze(s string) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// maxWords bounds the words of a query, so that one mask holds them.
-const maxWords = 64
-
-// wordsOf cuts a query into what is looked for: words, and in scripts written
-// without spaces pairs of letters.
-func wordsOf(query string) []string {
+// wordsOf cuts a text into its different words, at most so many; in scripts
+// written without spaces pairs of letters stand for words.
+func wordsOf(text string, most int) []string {
 	var words []string
 	seen := map[string]bool{}
 	add := func(w string) {
-		if w != "" && !seen[w] && len(words) < maxWords {
+		if w != "" && !seen[w] && len(words) < most {
 			seen[w] = true
 			words = append(words, w)
 		}
@@ -79,7 +76,7 @@ func wordsOf(query string) []string {
 		}
 		word = word[:0]
 	}
-	for _, r := range query {
+	for _, r := range text {
 		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) {
 			flush()
 			continue

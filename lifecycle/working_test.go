@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -181,6 +182,49 @@ func TestImportingAgainChangesNothing(t *testing.T) {
 	}
 	if digestOf(t, c) != before || soulText(t, c) != doc {
 		t.Error("the second import changed the state or SOUL.md")
+	}
+}
+
+// A file that is imported again after an edit has its entry replaced; a path that
+// holds something else by now takes nothing away.
+func TestImportingAnEditedFileReplaces(t *testing.T) {
+	w := newWorld(t)
+	c := w.live(t)
+	first := []lifecycle.Note{
+		{Text: "At the zoo. We saw a tiger in the rain.", Date: "2024-05-01", Source: "import:/d/a.md"},
+		{Text: "A quiet day with tea.", Date: "2024-05-01", Source: "import:/d/a.md"},
+		{Text: "Nothing at all.", Date: "2024-05-02", Source: "import:/d/a.md"},
+	}
+	second := slices.Clone(first)
+	second[0].Text = "At the zoo. We saw a lion in the rain."
+	other := []lifecycle.Note{{Text: "Entirely different words stand here now.", Date: "2024-05-01", Source: "import:/d/a.md"}}
+	for i, step := range []struct {
+		notes            []lifecycle.Note
+		fresh, edited    int
+		tiger, lion, all int
+	}{{first, 3, 0, 1, 0, 3}, {second, 0, 1, 0, 1, 3}, {second, 0, 0, 0, 1, 3}, {other, 1, 0, 0, 1, 4}} {
+		r, err := c.Import(t.Context(), step.notes, nil)
+		if err != nil || r.New != step.fresh || r.Edited != step.edited {
+			t.Fatalf("import %d: %+v, %v", i, r, err)
+		}
+		for word, want := range map[string]int{"tiger": step.tiger, "lion": step.lion} {
+			found, err := c.Recall(t.Context(), lifecycle.RecallQuery{Text: word})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hits := 0
+			for _, x := range found {
+				if x.Phrase {
+					hits++
+				}
+			}
+			if hits != want {
+				t.Errorf("import %d: %d entries with %q, want %d", i, hits, word, want)
+			}
+		}
+		if s, err := c.Status(t.Context()); err != nil || s.Impressions != step.all {
+			t.Errorf("import %d: %d impressions, want %d", i, s.Impressions, step.all)
+		}
 	}
 }
 
