@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -113,7 +114,8 @@ func (s *Store) commitGroup(group []*request) {
 	}
 	admitted, err := s.write(group)
 	if err != nil {
-		fail(admitted, &Error{Op: "write", Path: s.db.Path(), Err: err, Hint: "Nothing of it was kept. Check that the disk has room and can be written."})
+		// All of the group: none was written, those that were not looked at neither.
+		fail(group, s.notWritten(err))
 		return
 	}
 	if err := s.foldGroup(admitted); err != nil {
@@ -123,6 +125,24 @@ func (s *Store) commitGroup(group []*request) {
 		return
 	}
 	s.snapshotIfDue()
+}
+
+// notWritten is what is answered when a transaction failed. Where it cannot be
+// told what is on disk, the store takes no more until it is opened again.
+func (s *Store) notWritten(err error) error {
+	path := filepath.Join(s.opts.Dir, FileName)
+	if errors.Is(err, ErrDamaged) {
+		s.broken = &Error{Op: "write", Path: path, Err: fmt.Errorf("%w: %w", ErrBroken, err), Hint: damagedHint}
+		return s.broken
+	}
+	var last uint64
+	reading := s.view(func(tx *bolt.Tx) error { last = events.Last(tx); return nil })
+	if reading == nil && last == s.state.Sequence {
+		return &Error{Op: "write", Path: path, Err: err, Hint: "Nothing of it was kept. Check that the disk has room and can be written."}
+	}
+	s.broken = &Error{Op: "write", Path: path, Err: errors.Join(fmt.Errorf("%w: %w", ErrBroken, err), reading),
+		Hint: "It is not known whether the last entry was kept. Start the daemon again: it goes on with what is on disk."}
+	return s.broken
 }
 
 func fail(group []*request, err error) {
@@ -138,7 +158,7 @@ func fail(group []*request, err error) {
 func (s *Store) write(group []*request) (admitted []*request, err error) {
 	p := s.probe()
 	now, trusted := s.now()
-	err = s.db.Update(func(tx *bolt.Tx) error {
+	err = s.update(func(tx *bolt.Tx) error {
 		admitted = admitted[:0]
 		for _, r := range group {
 			if r.err = p.admit(tx, r); r.err != nil {
@@ -268,7 +288,7 @@ func (s *Store) step(e fold.Event) (fold.Outcome, error) {
 	if s.state.Session.Number != before {
 		s.checkpoint = s.state.Clone()
 	}
-	s.addArithmetic(s.machine)
+	s.arithmetic = with(s.arithmetic, s.machine)
 	return out, nil
 }
 
@@ -327,8 +347,13 @@ func (p *probe) admit(tx *bolt.Tx, r *request) error {
 			}
 		}
 		for _, v := range r.batch.Values {
-			if v.Name == "" || len(v.Name) > 256 {
-				return fmt.Errorf("value name of %d bytes, must be 1 to 256", len(v.Name))
+			if v.Name == "" || len(v.Name) > maxName {
+				return fmt.Errorf("value name of %d bytes, must be 1 to %d", len(v.Name), maxName)
+			}
+		}
+		for _, src := range r.batch.Sources {
+			if src.Path == "" || len(src.Path) > maxPath {
+				return fmt.Errorf("path of a diary file of %d bytes, must be 1 to %d", len(src.Path), maxPath)
 			}
 		}
 		return nil
@@ -401,11 +426,12 @@ func (s *Store) snapshotIfDue() {
 	}
 }
 
-// addArithmetic notes that the live state went through this machine.
-func (s *Store) addArithmetic(name string) {
-	if !slices.Contains(s.arithmetic, name) {
-		s.arithmetic = append(slices.Clone(s.arithmetic), name)
+// with notes that a state went through a machine's arithmetic.
+func with(arithmetics []string, name string) []string {
+	if slices.Contains(arithmetics, name) {
+		return arithmetics
 	}
+	return append(slices.Clone(arithmetics), name)
 }
 
 // now is the wall time to record, and whether it can be trusted: the clock says

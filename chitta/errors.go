@@ -3,6 +3,8 @@ package chitta
 import (
 	"errors"
 	"fmt"
+
+	"github.com/jivad/jivad/internal/ledger"
 )
 
 // What a store can refuse or report.
@@ -23,6 +25,37 @@ var (
 	// more until it was verified.
 	ErrBroken = errors.New("store stopped")
 )
+
+const damagedHint = "The file was left as it is. Put a copy of it aside before you try anything."
+
+// damaged makes every kind of damage ErrDamaged.
+func damaged(err error) error {
+	if err == nil || errors.Is(err, ErrDamaged) {
+		return err
+	}
+	var record *ledger.RecordError // one that is there and cannot be read or folded
+	if errors.Is(err, ledger.ErrPages) || errors.As(err, &record) && !errors.Is(err, ledger.ErrNoRecord) {
+		return asDamage(err)
+	}
+	return err
+}
+
+// asDamage is for errors that only damage can have.
+func asDamage(err error) error {
+	if errors.Is(err, ErrDamaged) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
+}
+
+// asWritten says of a record that could not be read that it is damaged: only
+// whole ones are written.
+func asWritten(err error, what string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: %w", ErrDamaged, fmt.Sprintf(what, args...), err)
+}
 
 // Error says what happened to which store, and what to do.
 type Error struct {

@@ -11,6 +11,12 @@ import (
 	"github.com/jivad/jivad/internal/ledger"
 )
 
+// Bounds of the names that records stand under.
+const (
+	maxName = 256
+	maxPath = 16 << 10
+)
+
 // Text is what is kept of an entry beside its event.
 type Text struct {
 	// Body is the text as the person wrote it.
@@ -57,12 +63,12 @@ func putText(tx *bolt.Tx, key []byte, t *Text) error {
 // TextOf returns what is kept of the entry at seq, or ErrNotFound.
 func (s *Store) TextOf(seq uint64) (Text, error) {
 	var t Text
-	err := s.db.View(func(tx *bolt.Tx) error {
+	err := s.view(func(tx *bolt.Tx) error {
 		data := tx.Bucket(bucketTexts).Get(sequenceKey(seq))
 		if data == nil {
 			return fmt.Errorf("text of event %d: %w", seq, ErrNotFound)
 		}
-		return json.Unmarshal(data, &t)
+		return asWritten(json.Unmarshal(data, &t), "text of event %d", seq)
 	})
 	return t, err
 }
@@ -77,7 +83,7 @@ func (s *Store) Texts(after uint64, f func(seq uint64, t Text) error) error {
 	}
 	for {
 		items := make([]item, 0, page)
-		err := s.db.View(func(tx *bolt.Tx) error {
+		err := s.view(func(tx *bolt.Tx) error {
 			c := tx.Bucket(bucketTexts).Cursor()
 			for k, v := c.Seek(sequenceKey(after + 1)); k != nil && len(items) < page; k, v = c.Next() {
 				it := item{seq: sequenceOf(k)}
@@ -103,7 +109,7 @@ func (s *Store) Texts(after uint64, f func(seq uint64, t Text) error) error {
 // EventAt returns the event at seq as its last amendment left it.
 func (s *Store) EventAt(seq uint64) (fold.Event, error) {
 	var e fold.Event
-	err := s.db.View(func(tx *bolt.Tx) error {
+	err := s.view(func(tx *bolt.Tx) error {
 		data, err := events.Get(tx, seq)
 		if err != nil {
 			return err
@@ -125,10 +131,11 @@ func (s *Store) EventAt(seq uint64) (fold.Event, error) {
 // Value returns the record kept under a name, or ErrNotFound.
 func (s *Store) Value(name string) ([]byte, error) {
 	var data []byte
-	err := s.db.View(func(tx *bolt.Tx) error {
+	err := s.view(func(tx *bolt.Tx) error {
 		if v := tx.Bucket(bucketValues).Get([]byte(name)); v != nil {
-			data = append([]byte(nil), v...)
-			return nil
+			var err error
+			data, err = copyOf(v)
+			return err
 		}
 		return fmt.Errorf("%s: %w", name, ErrNotFound)
 	})
@@ -139,10 +146,14 @@ func (s *Store) Value(name string) ([]byte, error) {
 // name. The data is a copy.
 func (s *Store) Values(prefix string, f func(name string, data []byte) error) error {
 	var list []Value
-	err := s.db.View(func(tx *bolt.Tx) error {
+	err := s.view(func(tx *bolt.Tx) error {
 		c := tx.Bucket(bucketValues).Cursor()
 		for k, v := c.Seek([]byte(prefix)); k != nil && len(k) >= len(prefix) && string(k[:len(prefix)]) == prefix; k, v = c.Next() {
-			list = append(list, Value{string(k), append([]byte(nil), v...)})
+			data, err := copyOf(v)
+			if err != nil || len(k) > maxName {
+				return errors.Join(err, fmt.Errorf("%w: value with a name of %d bytes", ErrDamaged, len(k)))
+			}
+			list = append(list, Value{string(k), data})
 		}
 		return nil
 	})
@@ -157,15 +168,24 @@ func (s *Store) Values(prefix string, f func(name string, data []byte) error) er
 	return nil
 }
 
+// copyOf copies a value, unless its length cannot be true.
+func copyOf(v []byte) ([]byte, error) {
+	const longest = 64 << 20
+	if len(v) > longest {
+		return nil, fmt.Errorf("%w: value of %d bytes", ErrDamaged, len(v))
+	}
+	return append([]byte(nil), v...), nil
+}
+
 // SourceAt returns what was last seen of a diary file, or ErrNotFound.
 func (s *Store) SourceAt(path string) (Source, error) {
 	var src Source
-	err := s.db.View(func(tx *bolt.Tx) error {
+	err := s.view(func(tx *bolt.Tx) error {
 		data := tx.Bucket(bucketSources).Get([]byte(path))
 		if data == nil {
 			return fmt.Errorf("source: %w", ErrNotFound)
 		}
-		return json.Unmarshal(data, &src)
+		return asWritten(json.Unmarshal(data, &src), "record of a diary file")
 	})
 	return src, err
 }

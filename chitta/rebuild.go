@@ -23,11 +23,11 @@ func (s *Store) readAmendments(tx *bolt.Tx) error {
 		seq := binary.BigEndian.Uint64(k)
 		data, err := events.Get(tx, seq)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: an amendment: %w", ErrDamaged, err)
 		}
 		e, err := fold.Decode(seq, data)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: event %d: %w", ErrDamaged, seq, err)
 		}
 		s.amendments.Add(e)
 		return nil
@@ -44,8 +44,11 @@ func (s *Store) readLastWall(tx *bolt.Tx, last uint64) error {
 		return err
 	}
 	e, err := fold.Decode(last, data)
+	if err != nil {
+		return fmt.Errorf("%w: event %d: %w", ErrDamaged, last, err)
+	}
 	s.lastWall = e.Wall
-	return err
+	return nil
 }
 
 // rebuild makes the live state: newest good snapshot, then the tail.
@@ -53,7 +56,6 @@ func (s *Store) rebuild(ctx context.Context, last uint64) error {
 	state, arithmetics := s.best(ctx, last)
 	s.started = Start{Snapshot: state.Sequence}
 	s.snapshotAt = state.Sequence
-	s.arithmetic = arithmetics
 	before := state.Sequence
 	s.checkpoint = nil
 	err := s.replay(ctx, state, last, &s.amendments, hooks{
@@ -63,15 +65,16 @@ func (s *Store) rebuild(ctx context.Context, last uint64) error {
 	if err != nil {
 		return err
 	}
-	s.adopt(state)
 	if last > before {
-		s.addArithmetic(s.machine)
+		arithmetics = with(arithmetics, s.machine)
 	}
+	s.adopt(state, s.amendments, arithmetics)
 	return nil
 }
 
-// adopt makes a state the live one.
-func (s *Store) adopt(state *fold.State) {
+// adopt makes a state the live one, with the amendments and the machines'
+// arithmetic that it came of.
+func (s *Store) adopt(state *fold.State, amendments fold.Amendments, arithmetics []string) {
 	keys := make(map[fold.Key]uint64, len(state.Impressions)+len(state.Links))
 	for i := range state.Impressions {
 		keys[state.Impressions[i].Key] = state.Impressions[i].Sequence
@@ -81,7 +84,7 @@ func (s *Store) adopt(state *fold.State) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.state, s.keys = state, keys
+	s.state, s.keys, s.amendments, s.arithmetic = state, keys, amendments, arithmetics
 }
 
 // best is the newest state, not after last, that can be had without folding.
@@ -134,7 +137,7 @@ func (s *Store) loadSnapshot(seq uint64) (*fold.State, ledger.Mark, error) {
 
 // amendedSince finds an event after seq that amends one not after it.
 func (s *Store) amendedSince(seq uint64) (by uint64, err error) {
-	err = s.db.View(func(tx *bolt.Tx) error {
+	err = s.view(func(tx *bolt.Tx) error {
 		c := tx.Bucket(bucketAmendments).Cursor()
 		for k, v := c.Seek(sequenceKey(seq + 1)); k != nil; k, v = c.Next() {
 			if len(k) == 8 && len(v) == 8 && binary.BigEndian.Uint64(v) <= seq {
@@ -186,18 +189,19 @@ func (s *Store) replay(ctx context.Context, state *fold.State, last uint64, amen
 func (s *Store) refoldGroup(group []*request, first uint64) error {
 	last := uint64(0)
 	results := map[uint64]*Result{}
+	// What readers see changes at once, when the fold is done: until then the
+	// state goes with the amendments of before.
+	amendments, arithmetics := s.amendments.Clone(), s.arithmetic
 	for _, r := range group {
 		for i := range r.results {
 			if !r.results[i].Duplicate {
 				results[r.results[i].Sequence] = &r.results[i]
 			}
 		}
-		s.mu.Lock()
 		for _, e := range r.written {
-			s.amendments.Add(e)
+			amendments.Add(e)
 			last = e.Sequence
 		}
-		s.mu.Unlock()
 	}
 	if err := s.snapshots.Drop(first); err != nil {
 		s.log.Warn("void snapshots could not be removed; they are left out by their amendments", "error", err)
@@ -209,13 +213,11 @@ func (s *Store) refoldGroup(group []*request, first uint64) error {
 		state = s.checkpoint.Clone()
 		s.rows.trust(min(s.rows.trusted, state.Vectors.Len()))
 	} else {
-		var arithmetics []string
 		state, arithmetics = s.best(ctx, first-1)
-		s.arithmetic = arithmetics
 		s.checkpoint = nil
 	}
 	s.snapshotAt = min(s.snapshotAt, state.Sequence)
-	err := s.replay(ctx, state, last, &s.amendments, hooks{
+	err := s.replay(ctx, state, last, &amendments, hooks{
 		folded: func(e fold.Event, out fold.Outcome) {
 			if r := results[e.Sequence]; r != nil {
 				r.Outcome = out
@@ -226,8 +228,7 @@ func (s *Store) refoldGroup(group []*request, first uint64) error {
 	if err != nil {
 		return err
 	}
-	s.adopt(state)
-	s.addArithmetic(s.machine)
+	s.adopt(state, amendments, with(arithmetics, s.machine))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -101,18 +102,57 @@ func openDB(dir string) (*bolt.DB, error) {
 	if err := create(path); err != nil {
 		return nil, &Error{Op: "create", Path: path, Err: err, Hint: "Check that the folder can be written and that the disk has room."}
 	}
-	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType})
+	if info, err := os.Stat(path); err == nil && info.Size() == 0 {
+		// bbolt would make a new store of it.
+		return nil, &Error{Op: "open", Path: path, Err: fmt.Errorf("%w: the file is empty", ErrDamaged), Hint: damagedHint}
+	}
+	db, err := openPages(path)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, &Error{Op: "open", Path: path, Err: fmt.Errorf("%w by %s", ErrLocked, readOwner(dir)),
 			Hint: "Use that daemon, or stop it first."}
 	case errors.Is(err, fs.ErrPermission):
 		return nil, &Error{Op: "open", Path: path, Err: err, Hint: "Run as the user that owns the folder."}
+	case ofSystem(err):
+		return nil, &Error{Op: "open", Path: path, Err: err, Hint: "The file was left as it is."}
 	case err != nil:
-		return nil, &Error{Op: "open", Path: path, Err: fmt.Errorf("%w: %w", ErrDamaged, err),
-			Hint: "The file was left as it is. Put a copy of it aside before you try anything."}
+		return nil, &Error{Op: "open", Path: path, Err: asDamage(err), Hint: damagedHint}
 	}
 	return db, nil
+}
+
+// openPages opens the file and sees that its pages can be followed. Where they
+// cannot, the file and its lock are let go, also when bbolt did not come so far.
+func openPages(path string) (db *bolt.DB, err error) {
+	var file *os.File
+	o := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType}
+	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
+		f, err = os.OpenFile(name, flag, mode)
+		file = f
+		return f, err
+	}
+	err = ledger.Guard(func() (err error) {
+		db, err = bolt.Open(path, 0o600, o)
+		return err
+	})
+	if err != nil {
+		if file != nil {
+			// The map of the file, which nobody can undo now, would hold the lock.
+			_ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
+			_ = file.Close() // often closed already
+		}
+		return nil, err
+	}
+	if err := ledger.View(db, func(tx *bolt.Tx) error { return inspect(tx, branches) }); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// ofSystem tells of errors of the system, which say nothing of the file's bytes.
+func ofSystem(err error) bool {
+	var number syscall.Errno
+	return errors.As(err, &number)
 }
 
 func readMeta(tx *bolt.Tx) (Meta, error) {

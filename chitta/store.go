@@ -153,7 +153,7 @@ func privateDir(dir string) error {
 func (s *Store) load(ctx context.Context) error {
 	path := filepath.Join(s.opts.Dir, FileName)
 	var last uint64
-	err := s.db.View(func(tx *bolt.Tx) error {
+	err := s.view(func(tx *bolt.Tx) error {
 		var err error
 		if s.meta, err = readMeta(tx); err != nil {
 			return err
@@ -165,13 +165,13 @@ func (s *Store) load(ctx context.Context) error {
 		return s.readAmendments(tx)
 	})
 	if err != nil {
-		return &Error{Op: "open", Path: path, Err: err, Hint: "The file was left as it is."}
+		return &Error{Op: "open", Path: path, Err: err, Hint: damagedHint}
 	}
 	if err := writeOwner(s.opts.Dir, s.opts.Socket); err != nil {
 		return &Error{Op: "open", Path: s.opts.Dir, Err: err, Hint: "Check that the folder can be written and that the disk has room."}
 	}
 	s.rows = openRows(filepath.Join(s.opts.Dir, "cache", "vectors"), s.meta)
-	if err := s.rebuild(ctx, last); err != nil {
+	if err := damaged(s.rebuild(ctx, last)); err != nil {
 		return &Error{Op: "open", Path: path, Err: err, Hint: "Run jivad verify to see all that is wrong. The file was left as it is."}
 	}
 	return nil
@@ -214,6 +214,12 @@ func (s *Store) Close(ctx context.Context) error {
 	})
 	return err
 }
+
+// view reads the database, and tells damage as ErrDamaged.
+func (s *Store) view(f func(*bolt.Tx) error) error { return damaged(ledger.View(s.db, f)) }
+
+// update writes to it.
+func (s *Store) update(f func(*bolt.Tx) error) error { return damaged(ledger.Update(s.db, f)) }
 
 // View calls f with the state. f must not keep or change it, and should be
 // quick: no event is folded meanwhile.

@@ -103,6 +103,9 @@ func Open(ctx context.Context, o Options) (*Companion, error) {
 		files: soul.Files{SoulPath: o.SoulPath, ArchiveDir: filepath.Join(o.Dir, "soul", "archive")},
 	}
 	if err := c.begin(ctx); err != nil {
+		if errors.Is(err, chitta.ErrDamaged) {
+			err = &chitta.Error{Op: "open", Path: filepath.Join(o.Dir, chitta.FileName), Err: err, Hint: "Put a copy of the file aside before you try anything."}
+		}
 		return nil, errors.Join(err, store.Close(ctx))
 	}
 	return c, nil

@@ -39,13 +39,22 @@ const (
 func recordName(n int) string   { return fmt.Sprintf("session/%08d", n) }
 func heritageName(n int) string { return fmt.Sprintf("heritage/%08d", n) }
 
+// unmarshal reads a record of the store. Only whole ones are written, so one
+// that cannot be read is damaged.
+func unmarshal(name string, data []byte, into any) error {
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("%w: record %s: %w", chitta.ErrDamaged, name, err)
+	}
+	return nil
+}
+
 // readRecords loads the trend.
 func (c *Companion) readRecords() error {
 	var records []sessionRecord
 	err := c.store.Values(prefixRecord, func(name string, data []byte) error {
 		var r sessionRecord
-		if err := json.Unmarshal(data, &r); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		if err := unmarshal(name, data, &r); err != nil {
+			return err
 		}
 		records = append(records, r)
 		return nil
@@ -98,7 +107,7 @@ func (c *Companion) heritageOf(ctx context.Context, n int) (heritage, error) {
 	var h heritage
 	data, err := c.store.Value(heritageName(n))
 	if err == nil {
-		return h, json.Unmarshal(data, &h)
+		return h, unmarshal(heritageName(n), data, &h)
 	}
 	if !errors.Is(err, chitta.ErrNotFound) {
 		return h, err

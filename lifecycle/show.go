@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -111,7 +110,7 @@ func (c *Companion) lastHeritage() (heritage, error) {
 	if err != nil {
 		return h, err
 	}
-	return h, json.Unmarshal(data, &h)
+	return h, unmarshal(heritageName(number), data, &h)
 }
 
 func (c *Companion) lastClosed() int {
@@ -131,7 +130,7 @@ func (c *Companion) Vasanas(context.Context) ([]Tendency, error) {
 	}
 	var past heritage
 	if data, err := c.store.Value(heritageName(c.lastClosed() - 1)); err == nil {
-		if err := json.Unmarshal(data, &past); err != nil {
+		if err := unmarshal(heritageName(c.lastClosed()-1), data, &past); err != nil {
 			return nil, err
 		}
 	}

@@ -34,6 +34,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // checksumSize is the length of the CRC-32C that precedes each payload.
 const checksumSize = 4
 
+// maxRecord bounds what is copied on the word of a page that may be damaged.
+const maxRecord = 16 << 20
+
 // Log is an append-only sequence of payloads in one bbolt bucket.
 type Log struct{ bucket string }
 
@@ -100,7 +103,7 @@ func (l Log) Each(db *bolt.DB, after, to uint64, f func(seq uint64, payload []by
 	}
 	for after < to {
 		page := make([]record, 0, pageRecords)
-		err := db.View(func(tx *bolt.Tx) error {
+		err := View(db, func(tx *bolt.Tx) error {
 			c := tx.Bucket([]byte(l.bucket)).Cursor()
 			for k, v := c.Seek(key(after + 1)); k != nil && len(page) < pageRecords; k, v = c.Next() {
 				if len(k) != 8 {
@@ -133,8 +136,8 @@ func (l Log) Each(db *bolt.DB, after, to uint64, f func(seq uint64, payload []by
 
 // open checks a record and returns a copy of its payload.
 func (l Log) open(seq uint64, record []byte) ([]byte, error) {
-	if len(record) < checksumSize {
-		return nil, &RecordError{l.bucket, seq, fmt.Errorf("%w: cut short", ErrDamaged)}
+	if len(record) < checksumSize || len(record) > maxRecord {
+		return nil, &RecordError{l.bucket, seq, fmt.Errorf("%w: a length of %d bytes", ErrDamaged, len(record))}
 	}
 	payload := append([]byte(nil), record[checksumSize:]...)
 	if binary.LittleEndian.Uint32(record) != checksum(seq, payload) {

@@ -1,0 +1,162 @@
+package chitta
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// depth says how much of the file inspect reads.
+type depth int
+
+const (
+	// branches reads what leads to the records: a small part of a large file.
+	branches depth = iota
+	// everything reads every page that holds something.
+	everything
+)
+
+// Layout of bbolt's pages: a header, then elements of one size.
+const (
+	pageHeader  = 16 // id, flags, count, overflow
+	pageElement = 16 // leaf: flags, offset, key and value length; branch: offset, key length, page
+	flagBranch  = 0x01
+	flagLeaf    = 0x02
+	flagBucket  = 0x01
+	firstPage   = 2 // after the two that say where the rest is
+)
+
+// inspector walks the trees of one transaction as they stand in the file. bbolt
+// follows damaged pages blindly: in circles, over the end, for ever.
+type inspector struct {
+	file        *os.File
+	size, limit uint64
+	how         depth
+	seen        map[uint64]bool
+}
+
+// inspect returns ErrDamaged when following the pages could lead astray.
+func inspect(tx *bolt.Tx, how depth) (err error) {
+	file, err := os.Open(tx.DB().Path())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() < tx.Size() {
+		return fmt.Errorf("%w: the file was cut off: it has %d of %d bytes", ErrDamaged, info.Size(), tx.Size())
+	}
+	size := uint64(tx.DB().Info().PageSize)
+	w := inspector{file: file, size: size, limit: uint64(tx.Size()) / size, how: how, seen: map[uint64]bool{}}
+	buckets, err := w.tree(uint64(tx.Cursor().Bucket().Root()), true)
+	for _, root := range buckets {
+		if err == nil {
+			_, err = w.tree(root, false)
+		}
+	}
+	return err
+}
+
+// tree walks one tree, level by level; all its leaves are on one level. It
+// returns the roots of the buckets in the leaves, where they are read.
+func (w *inspector) tree(root uint64, top bool) (buckets []uint64, err error) {
+	for level := []uint64{root}; len(level) > 0; {
+		var next []uint64
+		for i, id := range level {
+			if err := w.claim(id); err != nil {
+				return nil, err
+			}
+			if i > 0 && len(next) == 0 && !top && w.how == branches {
+				continue // leaves, like the first of the level
+			}
+			page, leaf, err := w.read(id)
+			if err != nil {
+				return nil, err
+			}
+			inside, err := children(id, page, leaf)
+			if err != nil {
+				return nil, err
+			}
+			if leaf {
+				buckets = append(buckets, inside...)
+			} else {
+				next = append(next, inside...)
+			}
+		}
+		level = next
+	}
+	return buckets, nil
+}
+
+// claim sees that a page lies in the file and is reached once.
+func (w *inspector) claim(id uint64) error {
+	if id < firstPage || id >= w.limit {
+		return fmt.Errorf("%w: something leads to page %d, of %d", ErrDamaged, id, w.limit)
+	}
+	if w.seen[id] {
+		return fmt.Errorf("%w: page %d is reached in two ways", ErrDamaged, id)
+	}
+	w.seen[id] = true
+	return nil
+}
+
+// read returns a page of a tree with those that it runs over into.
+func (w *inspector) read(id uint64) (page []byte, leaf bool, err error) {
+	head := make([]byte, pageHeader)
+	if _, err := w.file.ReadAt(head, int64(id*w.size)); err != nil {
+		return nil, false, err
+	}
+	own, flags := binary.NativeEndian.Uint64(head), binary.NativeEndian.Uint16(head[8:])
+	count, over := uint64(binary.NativeEndian.Uint16(head[10:])), uint64(binary.NativeEndian.Uint32(head[12:]))
+	if own != id || flags != flagBranch && flags != flagLeaf {
+		return nil, false, fmt.Errorf("%w: page %d is not the one that belongs there", ErrDamaged, id)
+	}
+	if over >= w.limit-id || pageHeader+count*pageElement > (over+1)*w.size {
+		return nil, false, fmt.Errorf("%w: page %d says that it is larger than it can be", ErrDamaged, id)
+	}
+	for i := range over {
+		if err := w.claim(id + 1 + i); err != nil {
+			return nil, false, err
+		}
+	}
+	page = make([]byte, (over+1)*w.size)
+	_, err = w.file.ReadAt(page, int64(id*w.size))
+	return page, flags == flagLeaf, err
+}
+
+// children checks the elements of a page and returns the pages that they lead
+// to: of a branch all, of a leaf the roots of buckets.
+func children(id uint64, page []byte, leaf bool) ([]uint64, error) {
+	var out []uint64
+	for i := range uint64(binary.NativeEndian.Uint16(page[10:])) {
+		at := pageHeader + i*pageElement
+		element := page[at : at+pageElement]
+		word := func(n int) uint64 { return uint64(binary.NativeEndian.Uint32(element[4*n:])) }
+		start, end := at+word(0), at+word(0)+word(1)
+		if leaf {
+			start = at + word(1) + word(2)
+			end = start + word(3)
+		}
+		if end > uint64(len(page)) {
+			return nil, fmt.Errorf("%w: page %d says that it is larger than it can be", ErrDamaged, id)
+		}
+		switch {
+		case !leaf:
+			out = append(out, binary.NativeEndian.Uint64(element[8:]))
+		case word(0)&flagBucket != 0:
+			if end-start < 16 {
+				return nil, fmt.Errorf("%w: page %d has a bucket that is cut short", ErrDamaged, id)
+			}
+			if root := binary.NativeEndian.Uint64(page[start:]); root != 0 { // else it is small and lies in the value
+				out = append(out, root)
+			}
+		}
+	}
+	return out, nil
+}
