@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,12 +53,11 @@ already is passed over, so an import that was interrupted is simply run again.`,
 }
 
 func (a *app) importPaths(ctx context.Context, paths []string, split diary.Split, dryRun bool) error {
-	if !dryRun { // a missing configuration is told before a long reading
-		if _, at, err := a.find(); at.data == "" {
-			return err
-		}
+	_, at, err := a.find()
+	if at.data == "" && !dryRun { // a missing configuration is told before a long reading
+		return err
 	}
-	notes, report, err := readNotes(paths, split)
+	notes, report, err := readNotes(paths, split, at.diary)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (a *app) importPaths(ctx context.Context, paths []string, split diary.Split
 
 // readNotes reads all files before anything is remembered: a path that cannot
 // be read is told at once.
-func readNotes(paths []string, split diary.Split) ([]lifecycle.Note, importReport, error) {
+func readNotes(paths []string, split diary.Split, watched string) ([]lifecycle.Note, importReport, error) {
 	var notes []lifecycle.Note
 	var report importReport
 	for _, path := range paths {
@@ -100,12 +100,30 @@ func readNotes(paths []string, split diary.Split) ([]lifecycle.Note, importRepor
 				}
 				report.Notes = append(report.Notes, place+": "+n.Text)
 			}
+			source := sourceOf(path, f.Name, watched)
 			for _, e := range f.Entries {
-				notes = append(notes, lifecycle.Note{Text: e.Text, Date: e.Date, Label: e.Label, Category: e.Category, Source: "import:" + filepath.Base(f.Name)})
+				notes = append(notes, lifecycle.Note{Text: e.Text, Date: e.Date, Label: e.Label, Category: e.Category, Source: source})
 			}
 		}
 	}
 	return notes, report, nil
+}
+
+// sourceOf names a file for as long as it stays where it is, so that an edit is
+// known for one; a file of the watched folder has the name that the daemon gives it.
+func sourceOf(path, name, watched string) string {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, filepath.FromSlash(name))
+	}
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole
+	}
+	if watched != "" {
+		if rel, err := filepath.Rel(watched, path); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return "import:" + filepath.ToSlash(path)
 }
 
 func tellImport(p *printer, r importReport, quiet bool) {
@@ -122,7 +140,11 @@ func tellImport(p *printer, r importReport, quiet bool) {
 		p.line("%s in %s; nothing was remembered.", count(r.Entries, "entry", "entries"), count(r.Files, "file", "files"))
 		return
 	}
-	p.line("%s: %d new, %d remembered already, %s.", count(r.Entries, "entry", "entries"), r.New, r.Duplicates, count(r.Sessions, "session", "sessions"))
+	edited := ""
+	if r.Edited > 0 {
+		edited = fmt.Sprintf(" %d edited,", r.Edited)
+	}
+	p.line("%s: %d new,%s %d remembered already, %s.", count(r.Entries, "entry", "entries"), r.New, edited, r.Duplicates, count(r.Sessions, "session", "sessions"))
 	if r.New > 0 {
 		p.line("%s, %.0f entries a minute.", time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond), r.PerMinute)
 	}
