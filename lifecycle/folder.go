@@ -100,7 +100,10 @@ func (c *Companion) takeIn(ctx context.Context, changes []diary.Change) error {
 			return errors.Join(append(faults, err)...)
 		}
 	}
-	return errors.Join(append(faults, c.submitAll(ctx, today))...)
+	if err := c.submitAll(ctx, today); err != nil {
+		return errors.Join(append(faults, err)...)
+	}
+	return errors.Join(append(faults, c.do(ctx, backlog, c.endHistory))...)
 }
 
 // submitAll sends notes through the queue and waits for all of them.

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/chitta/fold"
 )
 
 // Import remembers the entries of a history: each day is one session, oldest
@@ -124,12 +127,31 @@ func (c *Companion) takeAll(ctx context.Context, work []*prepared, settle func(*
 }
 
 // endHistory ends the session that an import left open, so that SOUL.md speaks
-// of all of it.
+// of all of it. Where only earlier entries were edited, the last session is
+// withdrawn again, for the same reason.
 func (c *Companion) endHistory(ctx context.Context) error {
-	if s := c.session(); !s.Open || c.life.policy != history {
+	s := c.session()
+	switch {
+	case s.Open && c.life.policy == history:
+		return c.closeSession(ctx, reasonImport)
+	case !s.Open && s.Number > 0 && c.life.edited:
+		return c.withdrawAgain(ctx, s)
+	}
+	return nil
+}
+
+// withdrawAgain takes the last session up once more and ends it as it was ended.
+func (c *Companion) withdrawAgain(ctx context.Context, s fold.Session) error {
+	r, ok := c.record(int(s.Number))
+	if !ok {
 		return nil
 	}
-	return c.closeSession(ctx, reasonImport)
+	again := chitta.Entry{Body: fold.SessionOpened{Number: s.Number, Date: s.Date}}
+	if _, err := c.store.Append(ctx, chitta.Batch{Entries: []chitta.Entry{again}}); err != nil {
+		return err
+	}
+	c.life.opened = r.Opened
+	return c.withdraw(ctx, r.Reason)
 }
 
 // dated is a note with the day of the session that it belongs to.

@@ -218,6 +218,7 @@ func (c *Companion) edit(ctx context.Context, p *prepared) (Receipt, error) {
 		return Receipt{}, err
 	}
 	c.forgetRows(row)
+	c.life.edited = true
 	e, err := c.store.EventAt(p.replaces)
 	if err != nil {
 		return Receipt{}, err

@@ -18,6 +18,8 @@ type life struct {
 	// policy is how the last note found its session; active is when it came.
 	policy policy
 	active time.Time
+	// edited says that an earlier entry changed since the last withdrawal.
+	edited bool
 	// eventTimes and judgeTimes are latencies of this session's notes.
 	eventTimes, judgeTimes []time.Duration
 	terms                  termCache

@@ -71,6 +71,7 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 		return err
 	}
 	c.keepRecord(kept)
+	c.life.edited = false
 	// The session is over and safe. A SOUL.md that cannot be written now is
 	// written from the store at the next start.
 	if err := c.files.Renew(document, last); err != nil {

@@ -222,6 +222,9 @@ func TestImportingAnEditedFileReplaces(t *testing.T) {
 				t.Errorf("import %d: %d entries with %q, want %d", i, hits, word, want)
 			}
 		}
+		if v, err := c.Verify(t.Context(), true, nil); err != nil || !v.OK || strings.Contains(fmt.Sprint(v.Checks), "not compared") {
+			t.Errorf("import %d: SOUL.md does not follow: %+v, %v", i, v.Checks, err)
+		}
 		if s, err := c.Status(t.Context()); err != nil || s.Impressions != step.all {
 			t.Errorf("import %d: %d impressions, want %d", i, s.Impressions, step.all)
 		}
