@@ -199,6 +199,9 @@ type Health struct {
 // Health looks at the database file.
 func (s *Store) Health() Health {
 	h := Health{Bytes: s.Size(), FreePages: s.db.Stats().FreePageN + s.db.Stats().PendingPageN}
-	h.Pages = int(h.Bytes) / s.db.Info().PageSize
+	_ = s.view(func(tx *bolt.Tx) error { // where it holds, the file is not mapped anew
+		h.Pages = int(h.Bytes) / tx.DB().Info().PageSize
+		return nil
+	})
 	return h
 }

@@ -33,7 +33,7 @@ func (c *Companion) Verify(ctx context.Context, full bool, progress func(Progres
 	for _, f := range v.Findings {
 		out.Checks = append(out.Checks, Check(f))
 	}
-	out.Checks = append(out.Checks, c.checkSoul(ctx))
+	out.Checks = append(out.Checks, c.checkSoul())
 	for _, k := range out.Checks {
 		out.OK = out.OK && k.OK
 	}
@@ -42,9 +42,13 @@ func (c *Companion) Verify(ctx context.Context, full bool, progress func(Progres
 }
 
 // checkSoul writes the last session's SOUL.md again from the store.
-func (c *Companion) checkSoul(ctx context.Context) Check {
+func (c *Companion) checkSoul() Check {
 	out := Check{Name: "soul", OK: true}
-	again, err := c.regenerate(ctx)
+	before, err := c.lastWritten()
+	if err != nil {
+		return Check{Name: "soul", Detail: err.Error()}
+	}
+	again, err := c.regenerate()
 	if errors.Is(err, errNotNow) {
 		out.Detail = err.Error()
 		return out
@@ -62,6 +66,10 @@ func (c *Companion) checkSoul(ctx context.Context) Check {
 			return out
 		}
 	}
+	if string(before) != string(last) {
+		out.Detail = "not compared: a session ended meanwhile"
+		return out
+	}
 	if string(again) != string(last) {
 		return Check{Name: "soul", Detail: "SOUL.md comes out differently from the same store", Hint: "Please report this: it is a fault of the program."}
 	}
@@ -72,22 +80,22 @@ func (c *Companion) checkSoul(ctx context.Context) Check {
 var errNotNow = errors.New("not compared: no session has ended, or one is open")
 
 // regenerate renders SOUL.md of the last closed session from the store.
-func (c *Companion) regenerate(ctx context.Context) ([]byte, error) {
+func (c *Companion) regenerate() ([]byte, error) {
 	state := c.store.Snapshot()
 	number := c.lastClosed()
 	r, ok := c.record(number)
 	if !ok || state.Session.Open || int(state.Session.Number) != number {
 		return nil, errNotNow
 	}
-	own, err := c.heritageOf(ctx, number)
+	own, err := c.tendenciesOf(number)
 	if err != nil {
 		return nil, err
 	}
-	past, err := c.heritageOf(ctx, number-1)
+	past, err := c.tendenciesOf(number - 1)
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.summary(state, r.Record, own.Vasanas, past.Vasanas)
+	s, err := c.summary(state, r.Record, own, past)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +109,7 @@ func (c *Companion) Doctor(ctx context.Context) ([]Check, error) {
 	checks = append(checks, Check{Name: "store", OK: true, Detail: fmt.Sprintf(
 		"%d bytes, %d of %d pages free, started from event %d, %d folded on top",
 		stats.Bytes, stats.FreePages, stats.Pages, c.store.Start().Snapshot, c.store.Start().Folded)})
-	checks = append(checks, c.checkSoul(ctx))
+	checks = append(checks, c.checkSoul())
 	return checks, nil
 }
 
@@ -168,7 +176,7 @@ func (c *Companion) checkClock() Check {
 }
 
 func (c *Companion) checkIndex(ctx context.Context) Check {
-	if err := c.index.Update(ctx, c.store.Snapshot().Vectors); err != nil {
+	if _, err := c.indexed(ctx); err != nil {
 		return Check{Name: "index", Detail: err.Error()}
 	}
 	r := c.index.Report()

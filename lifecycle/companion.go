@@ -85,6 +85,8 @@ type Companion struct {
 	digestAt uint64
 	closing  bool
 	index    *neighbour.Index
+	// indexing is held from the taking of a state until the index knows it.
+	indexing sync.Mutex
 }
 
 // Open opens a companion, makes what is missing, takes up or withdraws an

@@ -23,7 +23,10 @@ func (c *Companion) Recall(ctx context.Context, q RecallQuery) ([]Recalled, erro
 	if err != nil {
 		return nil, err
 	}
-	state := c.store.Snapshot()
+	state, err := c.indexed(ctx)
+	if err != nil {
+		return nil, err
+	}
 	found, err := c.byWords(ctx, q.Text)
 	if err != nil {
 		return nil, err
@@ -129,6 +132,16 @@ func (c *Companion) byWords(ctx context.Context, query string) (map[uint64]*hit,
 	return found, nil
 }
 
+// indexed brings the index to the state of now, which it returns. One query
+// does so at a time, and none while rows change: an older state would bring
+// back what an edit has changed.
+func (c *Companion) indexed(ctx context.Context) (*fold.State, error) {
+	c.indexing.Lock()
+	defer c.indexing.Unlock()
+	state := c.store.Snapshot()
+	return state, c.index.Update(ctx, state.Vectors)
+}
+
 // byMeaning adds the nearest impressions and measures those found by words.
 func (c *Companion) byMeaning(ctx context.Context, state *fold.State, query string, found map[uint64]*hit) error {
 	v, err := c.opts.Embedder.Embed(ctx, query)
@@ -136,12 +149,12 @@ func (c *Companion) byMeaning(ctx context.Context, state *fold.State, query stri
 		c.log.Debug("query without meaning, by words only", "error", err)
 		return nil
 	}
-	if err := c.index.Update(ctx, state.Vectors); err != nil {
-		return err
-	}
 	const nearest = 100
 	near, _ := c.index.Nearest(v, nearest)
 	for _, n := range near {
+		if n.Index >= len(state.Impressions) {
+			continue // it came in since, with another query
+		}
 		seq := state.Impressions[n.Index].Sequence
 		if found[seq] == nil {
 			found[seq] = &hit{seq: seq}

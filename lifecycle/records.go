@@ -101,8 +101,22 @@ func (c *Companion) before(n int) []soul.Record {
 	return out
 }
 
+// tendenciesOf are those that session n left; none where they are not kept.
+func (c *Companion) tendenciesOf(n int) ([]vasana.Vasana, error) {
+	data, err := c.store.Value(heritageName(n))
+	if errors.Is(err, chitta.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var h heritage
+	err = unmarshal(heritageName(n), data, &h)
+	return h.Vasanas, err
+}
+
 // heritageOf reads what session n handed on; that of session 0 is the identity
-// before any experience.
+// before any experience. Only the worker may ask: it keeps vectors in c.life.
 func (c *Companion) heritageOf(ctx context.Context, n int) (heritage, error) {
 	var h heritage
 	data, err := c.store.Value(heritageName(n))

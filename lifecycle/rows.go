@@ -32,5 +32,7 @@ func linkOf(s *fold.State, seq uint64) (fold.Link, bool) {
 func (c *Companion) forgetRows(row int) {
 	c.life.graph.Truncate(row)
 	c.life.terms = nil
+	c.indexing.Lock()
+	defer c.indexing.Unlock()
 	c.index.Truncate(row)
 }

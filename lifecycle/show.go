@@ -86,11 +86,11 @@ func (c *Companion) show(state *fold.State, seq uint64) (Impression, error) {
 // tendencyOf names the tendency that an impression belonged to when the last
 // session ended, or nothing.
 func (c *Companion) tendencyOf(id fold.ID) string {
-	h, err := c.lastHeritage()
+	found, err := c.tendenciesOf(c.lastClosed())
 	if err != nil {
 		return ""
 	}
-	for _, v := range h.Vasanas {
+	for _, v := range found {
 		for _, k := range v.Keys {
 			if k == [16]byte(id) {
 				return v.Name
@@ -98,19 +98,6 @@ func (c *Companion) tendencyOf(id fold.ID) string {
 		}
 	}
 	return ""
-}
-
-func (c *Companion) lastHeritage() (heritage, error) {
-	var h heritage
-	number := c.lastClosed()
-	if number == 0 {
-		return h, nil
-	}
-	data, err := c.store.Value(heritageName(number))
-	if err != nil {
-		return h, err
-	}
-	return h, unmarshal(heritageName(number), data, &h)
 }
 
 func (c *Companion) lastClosed() int {
@@ -124,19 +111,18 @@ func (c *Companion) lastClosed() int {
 
 // Vasanas lists the tendencies as the last session left them, strongest first.
 func (c *Companion) Vasanas(context.Context) ([]Tendency, error) {
-	h, err := c.lastHeritage()
+	number := c.lastClosed()
+	found, err := c.tendenciesOf(number)
 	if err != nil {
 		return nil, err
 	}
-	var past heritage
-	if data, err := c.store.Value(heritageName(c.lastClosed() - 1)); err == nil {
-		if err := unmarshal(heritageName(c.lastClosed()-1), data, &past); err != nil {
-			return nil, err
-		}
+	past, err := c.tendenciesOf(number - 1)
+	if err != nil {
+		return nil, err
 	}
 	out := []Tendency{}
-	for _, v := range h.Vasanas {
-		out = append(out, tendency(v, past.Vasanas))
+	for _, v := range found {
+		out = append(out, tendency(v, past))
 	}
 	return out, nil
 }
@@ -224,11 +210,11 @@ func (c *Companion) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return s, err
 	}
-	h, err := c.lastHeritage()
+	found, err := c.tendenciesOf(c.lastClosed())
 	if err != nil {
 		return s, err
 	}
-	s.Tendencies = len(h.Vasanas)
+	s.Tendencies = len(found)
 	sessions, err := c.Sessions(ctx)
 	if err != nil {
 		return s, err
