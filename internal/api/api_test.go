@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -277,6 +278,29 @@ func TestLongWorkIsDoneOnceAtATime(t *testing.T) {
 	}
 	if err := <-f.ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the work ended with %v", err)
+	}
+}
+
+// limited records the last time limit for the arrival of a request.
+type limited struct {
+	*httptest.ResponseRecorder
+	read time.Time
+}
+
+func (l *limited) SetReadDeadline(t time.Time) error { l.read = t; return nil }
+
+// The limit on how long a request may take to arrive cancels it when it passes,
+// also when all has arrived long ago.
+func TestLongWorkHasNoLimitOfArrival(t *testing.T) {
+	h := NewHandler(&fake{})
+	for path, kind := range map[string]string{"/api/v1/import": "application/x-ndjson", "/api/v1/verify": ""} {
+		r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(""))
+		r.Header.Set("Content-Type", kind)
+		w := &limited{ResponseRecorder: httptest.NewRecorder()}
+		h.ServeHTTP(w, r)
+		if w.Code != http.StatusOK || !w.read.IsZero() {
+			t.Errorf("%s: status %d, ends at %v", path, w.Code, w.read)
+		}
 	}
 }
 

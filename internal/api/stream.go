@@ -40,7 +40,11 @@ type stream struct {
 func newStream(w http.ResponseWriter) *stream {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
-	return &stream{w: w, control: http.NewResponseController(w)}
+	control := http.NewResponseController(w)
+	// The request has arrived whole. Its time limit would end the work: the
+	// server reads on, to notice when the client leaves.
+	_ = control.SetReadDeadline(time.Time{})
+	return &stream{w: w, control: control}
 }
 
 // progress writes how far the work is, unless it did so just before.
