@@ -27,7 +27,8 @@ type Entry struct {
 	// Label is what the heading says beside the date, or the whole heading
 	// when it holds none. A time of day stays in the label.
 	Label string
-	// Tags and Category come from the front matter of the file.
+	// Tags and Category come from the front matter of the file. Category is
+	// empty or one of [Categories].
 	Tags     []string
 	Category string
 	// Ordinal is the position in the file, from 0.
@@ -100,6 +101,8 @@ const (
 	NoteCollection  NoteKind = "collection"   // divided by headings
 	NoteFence       NoteKind = "fence"        // a code block that is never closed
 	NoteField       NoteKind = "field"        // an unknown field of a JSON line
+	NoteCategory    NoteKind = "category"     // a category that consent does not know
+	NoteLink        NoteKind = "link"         // links of a folder that were not followed
 )
 
 // Note is one thing the person should be told about a file. It never quotes

@@ -89,7 +89,7 @@ func (p *parser) take(values map[string][]string, line int) {
 		}
 		return ""
 	}
-	p.meta.title, p.meta.category = first("title"), first("category")
+	p.meta.title, p.meta.category = first("title"), p.category(first("category"), line)
 	for _, v := range values["tags"] {
 		for _, t := range strings.FieldsFunc(v, func(r rune) bool { return r == ',' }) {
 			if t = strings.TrimLeft(strings.TrimSpace(t), "#"); t != "" {

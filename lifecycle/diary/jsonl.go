@@ -91,7 +91,7 @@ func (p *parser) jsonLine(data []byte, line int, unknown map[string]int) (Entry,
 	if text == nil {
 		return Entry{}, errText
 	}
-	e := Entry{Date: value(date), Text: trimBlankLines(*text), Label: value(label), Category: value(category), Tags: tags, Line: line}
+	e := Entry{Date: value(date), Text: trimBlankLines(*text), Label: value(label), Category: p.category(value(category), line), Tags: tags, Line: line}
 	if e.Date != "" && !ValidDate(e.Date) {
 		return Entry{}, errDate
 	}

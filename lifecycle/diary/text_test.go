@@ -95,7 +95,7 @@ func TestReadFolder(t *testing.T) {
 	write(t, filepath.Join(dir, "2026", "03", "01.md"), "One.")
 	write(t, filepath.Join(dir, "b.txt"), "2026-03-03\nThree.")
 	write(t, filepath.Join(dir, "bad.md"), "\x00")
-	write(t, filepath.Join(dir, "c.jsonl"), `{"text":"not of the folder"}`)
+	write(t, filepath.Join(dir, "c.jsonl"), `{"text":"Four."}`)
 	for _, name := range toolNames {
 		write(t, filepath.Join(dir, name), "no entry")
 	}
@@ -110,7 +110,7 @@ func TestReadFolder(t *testing.T) {
 			got = append(got, f.Name+" "+e.Date+" "+e.Text)
 		}
 	}
-	want := []string{"2026/03/01.md 2026-03-01 One.", "2026/03/02.md 2026-03-02 Two.", "b.txt 2026-03-03 Three."}
+	want := []string{"2026/03/01.md 2026-03-01 One.", "2026/03/02.md 2026-03-02 Two.", "b.txt 2026-03-03 Three.", "c.jsonl  Four."}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -126,7 +126,7 @@ func TestReadFolder(t *testing.T) {
 	}
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(dir, link); err == nil {
-		if files, _ := Read(link, Options{}); len(files) != 3 {
+		if files, _ := Read(link, Options{}); len(files) != 4 {
 			t.Error("a folder behind a link:", len(files))
 		}
 	}

@@ -148,7 +148,7 @@ func (t *tree) watch(folder string) {
 	if errors.Is(err, syscall.ENOSPC) {
 		hint += "; raise fs.inotify.max_user_watches to see changes at once"
 	}
-	t.log.Warn("a folder of the diary cannot be watched", "reason", bare(err), "hint", hint)
+	t.log.Warn("a folder of the diary cannot be watched", "folder", folder, "reason", bare(err), "hint", hint)
 }
 
 // scan watches a folder and all in it, and touches the files that are not as

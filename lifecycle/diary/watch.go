@@ -28,7 +28,7 @@ type WatchOptions struct {
 	// Rescan is how often the whole folder is looked through for what the
 	// system did not tell (network file systems never tell); 0 means 5 minutes.
 	Rescan time.Duration
-	// Log gets what goes wrong, without names of files; nil is silent.
+	// Log gets what goes wrong, with names relative to the folder; nil is silent.
 	Log *slog.Logger
 }
 
