@@ -1,7 +1,22 @@
 package lifecycle
 
+import (
+	"context"
+
+	"github.com/jivad/jivad/lifecycle/diary"
+)
+
 // PageBytes is what was written to the pages of the database since it was opened.
 func (c *Companion) PageBytes() int64 { return c.store.PageBytes() }
 
 // Commits counts the transactions since then.
 func (c *Companion) Commits() int64 { return c.store.Commits() }
+
+// TakeIn takes in files of the diary, as when the watch tells of them.
+func (c *Companion) TakeIn(ctx context.Context, paths ...string) error {
+	var changes []diary.Change
+	for _, p := range paths {
+		changes = append(changes, diary.Change{Path: p})
+	}
+	return c.takeIn(ctx, changes)
+}

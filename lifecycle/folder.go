@@ -87,23 +87,17 @@ func (c *Companion) takeIn(ctx context.Context, changes []diary.Change) error {
 		old, recent, err := c.takeFile(change.Path)
 		if err != nil {
 			faults = append(faults, err)
-			continue
 		}
 		history, today = append(history, old...), append(today, recent...)
 	}
 	sortByDay(history)
-	if err := c.submitAll(ctx, history); err != nil {
-		return errors.Join(append(faults, err)...)
-	}
+	// What one entry runs into does not keep the others out.
+	faults = append(faults, c.submitAll(ctx, history))
 	if len(history) > 0 {
-		if err := c.do(ctx, backlog, c.endHistory); err != nil {
-			return errors.Join(append(faults, err)...)
-		}
+		faults = append(faults, c.do(ctx, backlog, c.endHistory))
 	}
-	if err := c.submitAll(ctx, today); err != nil {
-		return errors.Join(append(faults, err)...)
-	}
-	return errors.Join(append(faults, c.do(ctx, backlog, c.endHistory))...)
+	faults = append(faults, c.submitAll(ctx, today), c.do(ctx, backlog, c.endHistory))
+	return errors.Join(faults...)
 }
 
 // submitAll sends notes through the queue and waits for all of them.
@@ -144,13 +138,15 @@ func (c *Companion) takeFile(path string) (old, recent []*prepared, err error) {
 		c.log.Info("diary note", "file", path, "line", n.Line, "kind", n.Kind)
 	}
 	var notes []*prepared
+	var faults []error // of single entries
 	for _, e := range file.Entries {
 		p, err := c.newPrepared(Note{Text: e.Text, Date: e.Date, Label: e.Label, Category: e.Category, Source: path}, live)
 		if errors.Is(err, ErrEmpty) {
 			continue
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("%s line %d: %w", path, e.Line, err)
+			faults = append(faults, fmt.Errorf("%s line %d: %w", path, e.Line, err))
+			continue
 		}
 		notes = append(notes, p)
 	}
@@ -169,5 +165,5 @@ func (c *Companion) takeFile(path string) (old, recent []*prepared, err error) {
 	// Within a file the notes run by day, and history before today.
 	sortByDay(old)
 	markLast(slices.Concat(old, recent))
-	return old, recent, nil
+	return old, recent, errors.Join(faults...)
 }

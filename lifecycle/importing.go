@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jivad/jivad/chitta"
@@ -59,6 +61,10 @@ func (c *Companion) historyOf(notes []Note, report *ImportReport) ([]*prepared, 
 		p, err := c.newPrepared(h.note, history)
 		if errors.Is(err, ErrEmpty) {
 			report.Warnings = append(report.Warnings, "an entry without text was left out")
+			continue
+		}
+		if errors.Is(err, ErrTooLong) { // one that is too long does not keep the others out
+			report.Warnings = append(report.Warnings, strings.Join(strings.Fields(fmt.Sprintf("%s %s: an entry was left out: %v", h.note.Source, h.note.Date, err)), " "))
 			continue
 		}
 		if err != nil {

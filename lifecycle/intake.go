@@ -153,13 +153,18 @@ func (c *Companion) prepare(ctx context.Context, p *prepared) error {
 // experience is the heart of the worker: find or open the session, make the
 // event durable, fold it, answer.
 func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error) {
-	if seq, known := c.store.Has(p.key); known || p.embedding == nil {
+	if seq, known := c.store.Has(p.key); known {
 		return c.known(ctx, p, seq)
+	}
+	if p.embedding == nil { // it was known when its turn to be prepared came, and was edited since
+		if err := c.prepare(ctx, p); err != nil {
+			return Receipt{}, err
+		}
 	}
 	if p.replaces != 0 {
 		return c.edit(ctx, p)
 	}
-	entries, err := c.ensureSession(ctx, p)
+	b, err := c.ensureSession(ctx, p)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -167,10 +172,9 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 		ID: c.freshID(p), Key: p.key, Date: p.note.Date, Source: p.note.Source, Category: p.note.Category,
 		Embedder: c.opts.Embedder.ID(), Embedding: p.embedding, Judgement: p.judgement, AlwaysCreate: !c.opts.MergeAlike,
 	}
-	entries = append(entries, chitta.Entry{Body: body, Text: &chitta.Text{Body: p.note.Text, Label: p.note.Label}})
-	b := chitta.Batch{Entries: entries}
+	b.Entries = append(b.Entries, chitta.Entry{Body: body, Text: &chitta.Text{Body: p.note.Text, Label: p.note.Label}})
 	if p.last {
-		p.source.Entries[p.place].FromBatch = len(entries)
+		p.source.Entries[p.place].FromBatch = len(b.Entries)
 		b.Sources = []chitta.Source{*p.source}
 	}
 	results, err := c.store.Append(ctx, b)

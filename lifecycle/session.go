@@ -48,9 +48,9 @@ func (c *Companion) session() (s fold.Session) {
 }
 
 // ensureSession sees that the session that a note belongs to is open. It ends
-// another one first, and returns the event that opens the new one, to be
-// written together with the note.
-func (c *Companion) ensureSession(ctx context.Context, p *prepared) ([]chitta.Entry, error) {
+// another one first, and returns what opens the new one, to be written together
+// with the note.
+func (c *Companion) ensureSession(ctx context.Context, p *prepared) (b chitta.Batch, err error) {
 	day := p.day
 	if p.policy == live {
 		day = c.today()
@@ -58,26 +58,27 @@ func (c *Companion) ensureSession(ctx context.Context, p *prepared) ([]chitta.En
 	s := c.session()
 	if s.Open {
 		if s.Date == day {
-			return nil, nil
+			return b, nil
 		}
 		reason := reasonRoll
 		if p.policy == history || c.life.policy == history {
 			reason = reasonImport
 		}
 		if err := c.closeSession(ctx, reason); err != nil {
-			return nil, err
+			return b, err
 		}
 	}
 	number := s.Number + 1
 	if p.policy == history && s.Number > 0 && s.Date == day && c.mayContinue(int(s.Number)) {
 		number = s.Number // the rest of a day whose first part came earlier
 	}
-	if err := c.birth(); err != nil {
-		return nil, err
+	if b.Values, err = c.birth(); err != nil {
+		return b, err
 	}
 	now, _ := c.opts.Now()
 	c.life.opened, c.life.eventTimes, c.life.judgeTimes = now.UTC().Truncate(time.Second), nil, nil
-	return []chitta.Entry{{Body: fold.SessionOpened{Number: number, Date: day}}}, nil
+	b.Entries = []chitta.Entry{{Body: fold.SessionOpened{Number: number, Date: day}}}
+	return b, nil
 }
 
 // Reasons for which a session ends.

@@ -81,33 +81,31 @@ func (c *Companion) firstSoul(ctx context.Context, file []byte) error {
 	return errors.Join(c.keepWholeGiven(given), c.files.Renew(doc, nil))
 }
 
-// birth takes in what the person changed in Given since the last session.
-func (c *Companion) birth() error {
+// birth returns what the person changed in Given since the last session, to be
+// written with the opening of the next: SOUL.md of the last one had the old.
+func (c *Companion) birth() ([]chitta.Value, error) {
 	last, err := c.lastWritten()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	file, err := c.files.Current()
 	if err != nil {
 		c.problem(fmt.Sprintf("SOUL.md cannot be read, so the Given of before stays: %v", err))
-		return nil
+		return nil, nil
 	}
 	whole, err := c.given()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	given, changed, ok := soul.TakeGiven(file, last, whole)
 	if !ok || !changed {
-		return nil
+		return nil, nil
 	}
 	if _, err := soul.Render(soul.Summary{Given: given}, c.opts.SoulBytes); err != nil {
 		c.problem(fmt.Sprintf("the Given of SOUL.md cannot be used, so the one of before stays: %v", err))
-		return nil
+		return nil, nil
 	}
-	if _, err := c.store.Append(context.Background(), chitta.Batch{Values: []chitta.Value{{Name: valueGiven, Data: []byte(given)}}}); err != nil {
-		return err
-	}
-	return c.keepWholeGiven(given)
+	return []chitta.Value{{Name: valueGiven, Data: []byte(given)}}, c.keepWholeGiven(given)
 }
 
 // keepWholeGiven writes Given to a file of its own where SOUL.md has no room
