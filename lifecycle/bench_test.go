@@ -49,7 +49,6 @@ func aged(b *testing.B, n int) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer s.Close(context.Background()) //nolint:errcheck // a benchmark
 	var have, number int
 	_ = s.View(func(st *fold.State) error { have, number = len(st.Impressions), int(st.Session.Number); return nil })
 	r := rand.New(rand.NewPCG(9, uint64(have)))
@@ -66,6 +65,17 @@ func aged(b *testing.B, n int) string {
 		if _, err := s.Append(b.Context(), batch); err != nil {
 			b.Fatal(err)
 		}
+	}
+	if err := s.Close(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+	// One session of its own leaves what every session leaves: the graph.
+	c := built(b, dir)
+	if _, err := c.Import(b.Context(), []lifecycle.Note{{Text: "The end of a long life of synthetic days.", Date: "1950-01-01"}}, nil); err != nil {
+		b.Fatal(err)
+	}
+	if err := c.Close(context.Background()); err != nil {
+		b.Fatal(err)
 	}
 	return dir
 }

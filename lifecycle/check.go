@@ -73,7 +73,7 @@ func (c *Companion) checkSoul() Check {
 	if string(again) != string(last) {
 		return Check{Name: "soul", Detail: "SOUL.md comes out differently from the same store", Hint: "Please report this: it is a fault of the program."}
 	}
-	out.Detail = fmt.Sprintf("%d bytes, the same when written again", len(last))
+	out.Detail = fmt.Sprintf("%s, the same when written again", Size(int64(len(last))))
 	return out
 }
 
@@ -107,8 +107,8 @@ func (c *Companion) Doctor(ctx context.Context) ([]Check, error) {
 	checks := []Check{c.checkModes(), c.checkDiary(), c.checkEmbedder(ctx), c.checkClock(), c.checkIndex(ctx)}
 	stats := c.store.Health()
 	checks = append(checks, Check{Name: "store", OK: true, Detail: fmt.Sprintf(
-		"%d bytes, %d of %d pages free, started from event %d, %d folded on top",
-		stats.Bytes, stats.FreePages, stats.Pages, c.store.Start().Snapshot, c.store.Start().Folded)})
+		"%s, %d of %d pages free, started from record %d, %d folded on top",
+		Size(stats.Bytes), stats.FreePages, stats.Pages, c.store.Start().Snapshot, c.store.Start().Folded)})
 	checks = append(checks, c.checkSoul())
 	return checks, nil
 }
@@ -137,7 +137,11 @@ func (c *Companion) checkModes() Check {
 		return nil
 	})
 	if err != nil {
-		return Check{Name: "permissions", Detail: err.Error()}
+		out := Check{Name: "permissions", Detail: err.Error()}
+		if errors.Is(err, fs.ErrPermission) {
+			out.Hint = "The user that runs jivad must own all of " + c.opts.Dir + ": chown -R it, then chmod -R u+rwX,go-rwx it."
+		}
+		return out
 	}
 	if open > 0 {
 		return Check{Name: "permissions", Detail: fmt.Sprintf("%d of %d files can be read by others", open, files), Hint: "chmod -R go-rwx " + c.opts.Dir}
@@ -150,7 +154,11 @@ func (c *Companion) checkDiary() Check {
 		return Check{Name: "diary", OK: true, Detail: "no diary folder is watched"}
 	}
 	if _, err := os.ReadDir(c.opts.Diary); err != nil {
-		return Check{Name: "diary", Detail: err.Error(), Hint: "Create the folder, or set diary.path in the configuration."}
+		hint := "Create the folder, or set diary.path in the configuration."
+		if errors.Is(err, fs.ErrPermission) {
+			hint = "Let the user that runs jivad read it (chmod u+rx, or chown), or set diary.path in the configuration."
+		}
+		return Check{Name: "diary", Detail: err.Error(), Hint: hint}
 	}
 	return Check{Name: "diary", OK: true, Detail: c.opts.Diary + " can be read"}
 }
@@ -181,4 +189,17 @@ func (c *Companion) checkIndex(ctx context.Context) Check {
 	}
 	r := c.index.Report()
 	return Check{Name: "index", OK: true, Detail: fmt.Sprintf("%s serves %d rows; %s", r.Serving, r.Rows, r.Why)}
+}
+
+// Size writes a number of bytes for people.
+func Size(bytes int64) string {
+	switch {
+	case bytes >= 1e9:
+		return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
+	case bytes >= 1e6:
+		return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+	case bytes >= 1e3:
+		return fmt.Sprintf("%.0f kB", float64(bytes)/1e3)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
 }

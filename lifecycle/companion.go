@@ -49,6 +49,9 @@ type Options struct {
 	// something new; any other acts on what is there. By default every entry
 	// becomes one.
 	MergeAlike bool
+	// LookOnly leaves everything of the companion as it is found: the settings in
+	// force, SOUL.md, a session that should have ended. It is for checking.
+	LookOnly bool
 	// KeepOpen leaves an open session open at Close, for a process that only
 	// lives for one entry; the next one goes on with it or withdraws it.
 	KeepOpen bool
@@ -93,10 +96,14 @@ type Companion struct {
 // unfinished session and starts working.
 func Open(ctx context.Context, o Options) (*Companion, error) {
 	o = withDefaults(o)
-	store, err := chitta.Open(ctx, chitta.Options{
+	settings := chitta.Options{
 		Dir: o.Dir, Embedder: o.Embedder.ID(), Dim: o.Embedder.Dim(), Params: &o.Params,
 		Socket: o.Socket, SnapshotEvery: o.SnapshotEvery, Clock: o.Now, Log: o.Log,
-	})
+	}
+	if o.LookOnly {
+		settings.Embedder, settings.Dim, settings.Params = "", 0, nil // the store's own
+	}
+	store, err := chitta.Open(ctx, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +121,7 @@ func Open(ctx context.Context, o Options) (*Companion, error) {
 }
 
 func withDefaults(o Options) Options {
+	o.KeepOpen = o.KeepOpen || o.LookOnly
 	if o.SoulPath == "" {
 		o.SoulPath = filepath.Join(o.Dir, "SOUL.md")
 	}
@@ -141,6 +149,9 @@ func withDefaults(o Options) Options {
 	if o.Params == (fold.Params{}) {
 		o.Params = fold.DefaultParams()
 	}
+	if o.Params.Profile == fold.DefaultParams().Profile {
+		o.Params.Profile = o.Embedder.ID() // whose scale of similarity the values are for
+	}
 	if o.Vasana == (vasana.Params{}) {
 		o.Vasana = vasana.DefaultParams()
 	}
@@ -155,11 +166,13 @@ func (c *Companion) begin(ctx context.Context) error {
 	c.life.graph = vasana.NewGraph(c.opts.Vasana)
 	c.loadGraph()
 	c.index = neighbour.New(c.store.Snapshot().Vectors, c.opts.Index)
-	if err := c.restoreSoul(ctx); err != nil {
-		return err
-	}
-	if err := c.takeUp(ctx); err != nil {
-		return fmt.Errorf("take up the last session: %w", err)
+	if !c.opts.LookOnly {
+		if err := c.restoreSoul(ctx); err != nil {
+			return err
+		}
+		if err := c.takeUp(ctx); err != nil {
+			return fmt.Errorf("take up the last session: %w", err)
+		}
 	}
 	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.cancel = cancel
@@ -185,6 +198,9 @@ func (c *Companion) Close(ctx context.Context) error {
 	c.cancel()
 	c.queue.stop()
 	c.workers.Wait()
+	if c.opts.LookOnly {
+		return errors.Join(err, c.store.Close(ctx))
+	}
 	if e := c.saveGraph(); e != nil {
 		c.log.Warn("the graph of near impressions was not kept", "error", e)
 	}

@@ -14,6 +14,8 @@ var (
 	ErrTooLong = errors.New("the text is longer than 1 MB; split it into entries")
 	// ErrDate: a date is not YYYY-MM-DD.
 	ErrDate = errors.New("the date is not YYYY-MM-DD")
+	// ErrUnjudged: the models gave nothing usable for an entry.
+	ErrUnjudged = errors.New("the entry could not be embedded or judged")
 	// ErrNotFound: nothing goes by that name.
 	ErrNotFound = chitta.ErrNotFound
 	// ErrAmbiguous: the beginning of an id fits more than one.

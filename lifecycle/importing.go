@@ -41,10 +41,11 @@ func (c *Companion) Import(ctx context.Context, notes []Note, progress func(Prog
 			progress(Progress{Done: done, Total: len(notes), Elapsed: time.Since(began)})
 		}
 	}
-	if err := c.takeAll(ctx, work, settle); err != nil {
+	err = c.takeAll(ctx, work, settle)
+	if err != nil && !errors.Is(err, ErrUnjudged) {
 		return report, err
 	}
-	err = c.do(ctx, backlog, func(ctx context.Context) error { return c.endHistory(ctx) })
+	err = errors.Join(err, c.do(ctx, backlog, c.endHistory))
 	report.Sessions = len(days)
 	report.Seconds = time.Since(began).Seconds()
 	report.PerMinute = 60 * float64(report.New) / report.Seconds
@@ -103,13 +104,19 @@ func (c *Companion) takeAll(ctx context.Context, work []*prepared, settle func(*
 		pending *pending
 	}
 	var waiting []sent
+	var unjudged []error
 	first := func() error {
-		r, err := waiting[0].pending.wait(ctx)
+		next := waiting[0]
+		waiting = waiting[1:]
+		r, err := next.pending.wait(ctx)
+		if errors.Is(err, ErrUnjudged) && ctx.Err() == nil {
+			unjudged = append(unjudged, err) // one bad entry does not stop the others
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		settle(waiting[0].note, r)
-		waiting = waiting[1:]
+		settle(next.note, r)
 		return nil
 	}
 	for _, p := range work {
@@ -128,6 +135,9 @@ func (c *Companion) takeAll(ctx context.Context, work []*prepared, settle func(*
 		if err := first(); err != nil {
 			return err
 		}
+	}
+	if n := len(unjudged); n > 0 {
+		return fmt.Errorf("%d of %d entries are not remembered, import again for them; the first: %w", n, len(work), unjudged[0])
 	}
 	return nil
 }

@@ -33,6 +33,8 @@ type prepared struct {
 	key       fold.Key
 	embedding []float32
 	judgement fold.Judgement
+	// known says that the note was in the store when it was prepared.
+	known bool
 	// replaces is the sequence of the entry that this note is an edit of.
 	replaces uint64
 	policy   policy
@@ -134,17 +136,23 @@ func (c *Companion) submit(ctx context.Context, l line, p *prepared) (*pending, 
 
 // prepare embeds and judges, unless the note is known already.
 func (c *Companion) prepare(ctx context.Context, p *prepared) error {
-	if _, known := c.store.Has(p.key); known {
+	if _, p.known = c.store.Has(p.key); p.known {
 		return nil
 	}
 	var err error
 	if p.embedding, err = c.opts.Embedder.Embed(ctx, p.note.Text); err != nil {
-		return fmt.Errorf("embed: %w", err)
+		return fmt.Errorf("%w: embed: %w", ErrUnjudged, err)
+	}
+	if err := fold.CheckVector(p.embedding, c.opts.Embedder.Dim()); err != nil {
+		return fmt.Errorf("%w: embed: %w", ErrUnjudged, err)
 	}
 	judging := time.Now()
 	p.judgement, err = c.opts.Assessor.Assess(ctx, Experience{Text: p.note.Text, Embedding: p.embedding, Date: p.note.Date})
 	if err != nil {
-		return fmt.Errorf("judge: %w", err)
+		return fmt.Errorf("%w: judge: %w", ErrUnjudged, err)
+	}
+	if err := fold.CheckJudgement(p.judgement); err != nil {
+		return fmt.Errorf("%w: judge: %w", ErrUnjudged, err)
 	}
 	p.judged = time.Since(judging)
 	return nil

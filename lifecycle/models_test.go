@@ -51,6 +51,7 @@ func TestWhatModelsMakeUpIsRefused(t *testing.T) {
 		judge  func(*fold.Judgement)
 		want   error
 	}{
+		"no vector":          {vector: nil, want: fold.ErrDimension},
 		"zero vector":        {vector: make([]float32, 64), want: fold.ErrZeroVector},
 		"empty vector":       {vector: []float32{}, want: fold.ErrDimension},
 		"wrong dimension":    {vector: of(0)[:63], want: fold.ErrDimension},
@@ -81,5 +82,21 @@ func TestWhatModelsMakeUpIsRefused(t *testing.T) {
 				t.Errorf("the next entry: %+v", r)
 			}
 		})
+	}
+}
+
+// One entry that the models cannot read does not stop an import, and is told.
+func TestOneBadEntryDoesNotStopAnImport(t *testing.T) {
+	w := newWorld(t)
+	w.opts.Embedder = badEmbedder{hashed{64}, nil}
+	c := w.live(t)
+	list := notes(5)
+	list[3].Text = "bad"
+	r, err := c.Import(t.Context(), list, nil)
+	if !errors.Is(err, lifecycle.ErrUnjudged) || r.New != len(list)-1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if s, err := c.Session(t.Context(), 0); err != nil || s.Open {
+		t.Errorf("the history was not ended: %+v, %v", s, err)
 	}
 }

@@ -10,8 +10,10 @@ import (
 
 const (
 	// namedBy is how many members of a tendency, the most influential, give it
-	// its name; it bounds the work at the end of a session.
-	namedBy = 64
+	// its name, and heardOf how many tendencies, the strongest, its words are
+	// compared with; they bound the work at the end of a session.
+	namedBy = 16
+	heardOf = 64
 	// termsPerEntry are kept of one entry.
 	termsPerEntry = 24
 	// cachedTerms bounds the memory of the cache: some 600 bytes an entry.
@@ -33,7 +35,10 @@ func (c *Companion) nameTendencies(state *fold.State, found, past []vasana.Vasan
 	}
 	speaking := map[uint32][]vasana.Term{}
 	counts := frequencies{having: map[string]int{}}
-	for _, v := range found {
+	for i, v := range found {
+		if i >= heardOf && v.Name != "" {
+			continue
+		}
 		for _, row := range strongest(state, v.Members, namedBy) {
 			terms := c.termsOf(state, row)
 			speaking[row] = terms

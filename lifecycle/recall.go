@@ -47,7 +47,39 @@ func (c *Companion) Recall(ctx context.Context, q RecallQuery) ([]Recalled, erro
 	slices.SortFunc(hits, func(a, b *hit) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.seq, b.seq))
 	})
+	usual := usualSimilarity(state)
+	for _, h := range hits {
+		h.close = h.phrase || h.lexical >= enoughWords || h.similarity >= usual
+	}
 	return c.answer(state, hits, q)
+}
+
+const (
+	// enoughWords is the share of a query's words, rare ones counting more, that
+	// is more than the common words which every entry holds.
+	enoughWords = 0.25
+	// fewEntries is how many are too few to say what is usual among them.
+	fewEntries = 8
+)
+
+// usualSimilarity is the mean cosine of two different entries, 0 for a store of
+// few. It follows from the length of their sum, so it takes one look at each.
+func usualSimilarity(state *fold.State) float64 {
+	n := len(state.Impressions)
+	if n < fewEntries {
+		return 0
+	}
+	sum := make([]float64, len(state.Vectors.Row(0)))
+	for i := range n {
+		for j, x := range state.Vectors.Row(i) {
+			sum[j] += float64(x)
+		}
+	}
+	var square float64
+	for _, x := range sum {
+		square += float64(x * x)
+	}
+	return (square - float64(n)) / float64(n*(n-1))
 }
 
 func checked(q RecallQuery) (RecallQuery, error) {
@@ -66,8 +98,11 @@ func checked(q RecallQuery) (RecallQuery, error) {
 	}
 	for _, d := range []string{q.From, q.To} {
 		if !partialDate(d) {
-			return q, fmt.Errorf("%w: %w: %q", ErrQuery, ErrDate, d)
+			return q, fmt.Errorf("%w: %q is not a date; write YYYY[-MM[-DD]], such as 2024 or 2024-05", ErrQuery, d)
 		}
+	}
+	if n := min(len(q.From), len(q.To)); q.From[:n] > q.To[:n] {
+		return q, fmt.Errorf("%w: from %s to %s is no span of time", ErrQuery, q.From, q.To)
 	}
 	return q, nil
 }
@@ -87,6 +122,7 @@ type hit struct {
 	similarity float64
 	lexical    float64
 	phrase     bool
+	close      bool
 	score      float64
 	words      uint64 // a bit for each word of the query that it holds
 }
@@ -186,7 +222,7 @@ func (c *Companion) answer(state *fold.State, hits []*hit, q RecallQuery) ([]Rec
 			continue
 		}
 		m.Excerpt = excerpt(m.Text, plain(q.Text))
-		out = append(out, Recalled{Rank: len(out) + 1, Score: h.score, Similarity: h.similarity, Lexical: h.lexical, Phrase: h.phrase, Impression: m})
+		out = append(out, Recalled{Rank: len(out) + 1, Score: h.score, Similarity: h.similarity, Lexical: h.lexical, Phrase: h.phrase, Close: h.close, Impression: m})
 	}
 	return out, nil
 }

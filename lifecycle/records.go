@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/jivad/jivad/chitta"
-	"github.com/jivad/jivad/chitta/vasana"
 	"github.com/jivad/jivad/reactivation"
 	"github.com/jivad/jivad/soul"
 )
@@ -21,14 +19,6 @@ type sessionRecord struct {
 	Reason string `json:"reason"`
 }
 
-// heritage is what one session hands to the next: its tendencies and the words
-// of its identity. Only those of the last two sessions are kept.
-type heritage struct {
-	Vasanas []vasana.Vasana `json:"vasanas"`
-	// Narrative embeds the identity that this session wrote.
-	Narrative []float32 `json:"narrative"`
-}
-
 // Names of the values in the store.
 const (
 	valueGiven   = "soul/given"
@@ -36,8 +26,7 @@ const (
 	prefixRecord = "session/"
 )
 
-func recordName(n int) string   { return fmt.Sprintf("session/%08d", n) }
-func heritageName(n int) string { return fmt.Sprintf("heritage/%08d", n) }
+func recordName(n int) string { return fmt.Sprintf("session/%08d", n) }
 
 // unmarshal reads a record of the store. Only whole ones are written, so one
 // that cannot be read is damaged.
@@ -99,44 +88,6 @@ func (c *Companion) before(n int) []soul.Record {
 		}
 	}
 	return out
-}
-
-// tendenciesOf are those that session n left; none where they are not kept.
-func (c *Companion) tendenciesOf(n int) ([]vasana.Vasana, error) {
-	data, err := c.store.Value(heritageName(n))
-	if errors.Is(err, chitta.ErrNotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var h heritage
-	err = unmarshal(heritageName(n), data, &h)
-	return h.Vasanas, err
-}
-
-// heritageOf reads what session n handed on; that of session 0 is the identity
-// before any experience. Only the worker may ask: it keeps vectors in c.life.
-func (c *Companion) heritageOf(ctx context.Context, n int) (heritage, error) {
-	var h heritage
-	data, err := c.store.Value(heritageName(n))
-	if err == nil {
-		return h, unmarshal(heritageName(n), data, &h)
-	}
-	if !errors.Is(err, chitta.ErrNotFound) {
-		return h, err
-	}
-	if n > 0 {
-		// The session before the last two of the store: its tendencies are gone,
-		// so ids start anew, and the identity is taken from what it wrote.
-		c.log.Warn("no heritage of the session before; tendencies get new ids", "session", n)
-	}
-	given, err := c.given()
-	if err != nil {
-		return h, err
-	}
-	h.Narrative, err = c.identityVector(ctx, soul.Summary{Given: given})
-	return h, err
 }
 
 func (c *Companion) given() (string, error) {

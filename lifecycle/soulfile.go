@@ -129,7 +129,10 @@ func (c *Companion) Soul(_ context.Context, session int) (SoulDocument, error) {
 				return soulDocument(session, c.opts.SoulPath, last), nil
 			}
 		}
-		return SoulDocument{}, fmt.Errorf("SOUL.md of session %d: %w: %w", session, ErrNotFound, err)
+		if errors.Is(err, soul.ErrNoVersion) {
+			return SoulDocument{}, fmt.Errorf("SOUL.md of session %d: %w among those that are kept", session, ErrNotFound)
+		}
+		return SoulDocument{}, fmt.Errorf("SOUL.md of session %d: %w", session, err)
 	}
 	doc, err := c.files.Current()
 	if err != nil {

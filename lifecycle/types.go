@@ -105,7 +105,7 @@ type ImportReport struct {
 type SessionReport struct {
 	Number      int       `json:"session"`
 	Date        string    `json:"date,omitempty"`
-	Opened      time.Time `json:"opened"`
+	Opened      time.Time `json:"opened,omitzero"`
 	Closed      time.Time `json:"closed,omitzero"`
 	Open        bool      `json:"open"`
 	Events      int       `json:"events"`
@@ -186,10 +186,14 @@ type Recalled struct {
 	// Score orders the answers; Similarity is the cosine, Lexical the share of
 	// the query's words that the entry holds, in [0,1]; Phrase says that the
 	// entry holds the query letter for letter.
-	Score      float64    `json:"score"`
-	Similarity float64    `json:"similarity"`
-	Lexical    float64    `json:"lexical"`
-	Phrase     bool       `json:"phrase"`
+	Score      float64 `json:"score"`
+	Similarity float64 `json:"similarity"`
+	Lexical    float64 `json:"lexical"`
+	Phrase     bool    `json:"phrase"`
+	// Close says that it is more than the nearest of what is there: it holds the
+	// query or its rarer words, or resembles it as much as two entries of the
+	// store usually resemble each other.
+	Close      bool       `json:"close"`
 	Impression Impression `json:"impression"`
 }
 
@@ -215,8 +219,9 @@ type Tendency struct {
 type SoulDocument struct {
 	Session int    `json:"session"`
 	Path    string `json:"path"`
-	Text    string `json:"text"`
-	Digest  string `json:"digest"`
+	// Text and Digest are empty in a list.
+	Text   string `json:"text,omitempty"`
+	Digest string `json:"digest,omitempty"`
 }
 
 // Check is one line of verify or doctor.

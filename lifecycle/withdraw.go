@@ -28,19 +28,19 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	state := c.store.Snapshot()
 	state.Session.Open = false // what is described is the state after the end
 	number := int(state.Session.Number)
-	past, err := c.heritageOf(ctx, number-1)
+	past, err := c.heritageOf(ctx, number-1, state)
 	if err != nil {
 		return fmt.Errorf("what session %d handed on: %w", number-1, err)
 	}
-	tendencies, err := c.tendencies(ctx, state, past.Vasanas)
+	tendencies, err := c.tendencies(ctx, state, past.vasanas)
 	if err != nil {
 		return fmt.Errorf("tendencies: %w", err)
 	}
-	record, err := c.trendRecord(state, tendencies, past.Narrative)
+	record, err := c.trendRecord(state, tendencies, past.narrative)
 	if err != nil {
 		return fmt.Errorf("trend: %w", err)
 	}
-	summary, err := c.summary(state, record, tendencies, past.Vasanas)
+	summary, err := c.summary(state, record, tendencies, past.vasanas)
 	if err != nil {
 		return fmt.Errorf("summary: %w", err)
 	}
@@ -74,6 +74,9 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	c.life.edited = false
 	// The session is over and safe. A SOUL.md that cannot be written now is
 	// written from the store at the next start.
+	if file, err := c.files.Current(); err == nil && len(file) > 0 && soul.EditedElsewhere(file, last) {
+		c.problem("SOUL.md was edited outside of Given; what was there is kept in soul/archive")
+	}
 	if err := c.files.Renew(document, last); err != nil {
 		c.problem(fmt.Sprintf("SOUL.md was not written: %v", err))
 		c.log.Error("write SOUL.md", "error", err)
@@ -83,14 +86,11 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 
 // legacy are the records that a session leaves in the store.
 func (c *Companion) legacy(r sessionRecord, h heritage, document []byte) ([]chitta.Value, error) {
-	for i := range h.Vasanas {
-		h.Vasanas[i].Centroid = nil // recomputed when asked for
-	}
 	record, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("session record: %w", err)
 	}
-	handed, err := json.Marshal(h)
+	handed, err := h.encode()
 	if err != nil {
 		return nil, fmt.Errorf("heritage: %w", err)
 	}

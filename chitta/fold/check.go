@@ -52,11 +52,11 @@ func Check(s *State, body Body) error {
 		return errors.Join(
 			checkExperienced(b),
 			checkEmbedding(s, b.Embedder, b.Embedding),
-			checkJudgement(b.Judgement))
+			CheckJudgement(b.Judgement))
 	case Superseded:
-		return errors.Join(checkTarget(s, b.Target), checkEmbedding(s, b.Embedder, b.Embedding), checkJudgement(b.Judgement))
+		return errors.Join(checkTarget(s, b.Target), checkEmbedding(s, b.Embedder, b.Embedding), CheckJudgement(b.Judgement))
 	case Reassessed:
-		return errors.Join(checkTarget(s, b.Target), checkJudgement(b.Judgement))
+		return errors.Join(checkTarget(s, b.Target), CheckJudgement(b.Judgement))
 	case Excised:
 		return nil
 	}
@@ -108,7 +108,9 @@ func checkEmbedding(s *State, embedder string, v []float32) error {
 	return CheckVector(v, s.Dim)
 }
 
-func checkJudgement(j Judgement) error {
+// CheckJudgement refuses a judgement with a value that is out of its range or
+// not a number; see Judgement for the ranges.
+func CheckJudgement(j Judgement) error {
 	unit := func(name string, x float64) error {
 		if math.IsNaN(x) || x < 0 || x > 1 {
 			return fmt.Errorf("%w: %s is %v, must be in [0,1]", ErrEvent, name, x)

@@ -121,8 +121,8 @@ func (s *State) experience(seq uint64, e Experienced, near []Candidate) (Outcome
 	if err != nil {
 		return out, err
 	}
-	fired := slices.ContainsFunc(changes, func(c change) bool { return c.fired })
-	out.Created = e.AlwaysCreate || out.Novelty >= rp.Novel || !fired
+	cleared := slices.ContainsFunc(changes, func(c change) bool { return c.fired || c.suppressed })
+	out.Created = e.AlwaysCreate || out.Novelty >= rp.Novel || !cleared
 	fresh := Samskara{ID: e.ID, Key: e.Key, Sequence: seq, Reinforcement: 1, Guna: e.Judgement.Guna, Born: s.Session.Number, Last: s.Session.Number}
 	if fresh.Peak, err = rp.Depth(1, 0); err != nil {
 		return out, err
