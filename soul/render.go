@@ -239,7 +239,7 @@ func sections(s *Summary, p plan) string {
 
 func writeCharacter(b *strings.Builder, s *Summary, p plan) {
 	if s.GStore == (reactivation.Guna{}) {
-		b.WriteString("I am new: no experience has left an impression yet.\n")
+		b.WriteString("I am new: no entry has left an impression yet.\n")
 		return
 	}
 	lines := []string{characterSentence(s.GStore.Shares(), true), changeSentence(s)}
@@ -252,7 +252,7 @@ func writeCharacter(b *strings.Builder, s *Summary, p plan) {
 	}
 	lines = append(lines, gapSentence(s), fmt.Sprintf("All this rests on %s of %s in %s.",
 		count(s.Impressions, "impression", "impressions"),
-		count(s.Events, "experience", "experiences"),
+		count(s.Events, "entry", "entries"),
 		count(s.Session, "session", "sessions")))
 	for _, line := range lines {
 		if line != "" {
@@ -263,7 +263,7 @@ func writeCharacter(b *strings.Builder, s *Summary, p plan) {
 
 func writeTendencies(b *strings.Builder, s *Summary, p plan) {
 	for _, t := range s.Tendencies[:p.tendencies] {
-		fmt.Fprintf(b, "- **%s**: strength %.2f (%.0f %% of all influence), %s, %s, %s\n",
+		fmt.Fprintf(b, "- **%s**: influence %.2f (%.0f %% of all), %s, %s, %s\n",
 			t.Name, t.Strength+0, 100*min(max(t.Share, 0), 1), t.Trend,
 			count(t.Members, "impression", "impressions"), leaning(t.Shares))
 	}
@@ -319,20 +319,19 @@ func writeTrend(b *strings.Builder, s *Summary, p plan) {
 		b.WriteString("No session has ended yet.\n")
 		return
 	}
-	window := s.Trend[max(0, len(s.Trend)-maxTrend):]
-	b.WriteString(trendSentence(window) + "\n")
+	b.WriteString(trendSentence(s) + "\n")
 	for _, w := range Warnings(s.Trend) {
 		b.WriteString(w.Text + "\n")
 	}
 	if p.trend == 0 {
 		return
 	}
-	b.WriteString("\n| session | day | events | gap | tamas | rajas | sattva | focus |\n|--:|---|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("\n| session | day | entries | gap | tamas | rajas | sattva | focus |\n|--:|---|--:|--:|--:|--:|--:|--:|\n")
 	for i := len(s.Trend) - p.trend; i < len(s.Trend); i++ {
 		r := &s.Trend[i]
 		shares := "– | – | –"
 		if sh, ok := r.GStore.Shares(); ok {
-			pc := percents(sh)
+			pc := Percents(sh)
 			shares = fmt.Sprintf("%d %% | %d %% | %d %%", pc[0], pc[1], pc[2])
 		}
 		fmt.Fprintf(b, "| %d | %s | %d | %s | %s | %s |\n", r.Session, orDash(day(r.Date)), r.Events,
@@ -340,22 +339,51 @@ func writeTrend(b *strings.Builder, s *Summary, p plan) {
 	}
 }
 
-// trendSentence says where the witness gap and clarity went over the window.
-func trendSentence(window []Record) string {
-	gap := moved(window, func(r *Record) *float64 { return r.WitnessGap })
-	sattva := moved(window, (*Record).sattva)
-	var parts []string
-	if gap != nil {
-		parts = append(parts, fmt.Sprintf("the witness gap went from %.2f to %.2f", gap[0], gap[1]))
+// trendSentence says where the witness gap and clarity went, counted from the
+// same session as changeSentence.
+func trendSentence(s *Summary) string {
+	window := since(s)
+	if len(window) == 0 {
+		return "There is too little to compare yet."
 	}
-	if sattva != nil {
-		parts = append(parts, fmt.Sprintf("clarity (sattva) from %.0f %% to %.0f %%", 100*sattva[0], 100*sattva[1]))
+	from := window[0].Session
+	window = append(slices.Clone(window), Record{Session: s.Session, WitnessGap: s.WitnessGap, GStore: NewVector(s.GStore)})
+	gap := moved(window, func(r *Record) *float64 { return r.WitnessGap })
+	sattva := moved(window, func(r *Record) *float64 {
+		shares, ok := r.GStore.Shares()
+		if !ok {
+			return nil
+		}
+		return whole(Percents(shares)[2])
+	})
+	var parts []string
+	for _, p := range []struct{ name, from, to string }{
+		{"the witness gap", ends(gap, fine, 0), ends(gap, fine, 1)},
+		{"clarity (sattva)", ends(sattva, inPercent, 0), ends(sattva, inPercent, 1)},
+	} {
+		switch {
+		case p.from == "":
+		case p.from == p.to:
+			parts = append(parts, fmt.Sprintf("%s hardly changed (%s)", p.name, p.to))
+		default:
+			parts = append(parts, fmt.Sprintf("%s went from %s to %s", p.name, p.from, p.to))
+		}
 	}
 	if len(parts) == 0 {
 		return "There is too little to compare yet."
 	}
-	return fmt.Sprintf("Over the last %s %s.", count(len(window), "session", "sessions"), list(parts))
+	return fmt.Sprintf("Over the last %s %s.", count(s.Session-from, "session", "sessions"), list(parts))
 }
+
+// ends writes one end of what moved, nothing where nothing did.
+func ends(moved []float64, format func(float64) string, i int) string {
+	if moved == nil {
+		return ""
+	}
+	return format(moved[i])
+}
+
+func inPercent(v float64) string { return entire(v) + " %" }
 
 // moved is the first and the last defined value; nil with fewer than two.
 func moved(window []Record, value func(*Record) *float64) []float64 {

@@ -198,7 +198,7 @@ func TestPercentsSumTo100(t *testing.T) {
 		if s == (reactivation.Shares{}) {
 			t.Skip()
 		}
-		p := percents(s)
+		p := Percents(s)
 		if p[0]+p[1]+p[2] != 100 {
 			t.Fatalf("%v sums to %d", p, p[0]+p[1]+p[2])
 		}

@@ -103,9 +103,9 @@ func (d *drawing) eventsPanel(top float64) {
 	}
 	step := max(niceStep(high/4), 1)
 	high = math.Ceil(high/step-1e-9) * step
-	y := d.panel(top, "Experiences of a session, and how many became impressions", high, step, func(v float64) string { return fmt.Sprintf("%.0f", v) })
+	y := d.panel(top, "Entries of a session, and how many became impressions", high, step, func(v float64) string { return fmt.Sprintf("%.0f", v) })
 	d.legend(top,
-		[2]string{fmt.Sprintf(boxSample, `class="events rim"`), "experiences"},
+		[2]string{fmt.Sprintf(boxSample, `class="events rim"`), "entries"},
 		[2]string{fmt.Sprintf(boxSample, `class="new"`), "new impressions"})
 	width := max(d.slot()*0.76, 1)
 	events := "events"

@@ -148,7 +148,7 @@ func (d *drawing) open(records []Record) {
 	if n := len(records); n > 0 {
 		span = spanOf(records, " to ")
 	}
-	fmt.Fprintf(d, "<title id=\"trend-title\">Trend of the soul</title>\n<desc id=\"trend-desc\">Witness gap, shares of the store, focus and threshold, and events: %s.</desc>\n", span)
+	fmt.Fprintf(d, "<title id=\"trend-title\">Trend of the soul</title>\n<desc id=\"trend-desc\">Witness gap, shares of the store, focus and threshold, and entries: %s.</desc>\n", span)
 	fmt.Fprintf(d, "<style>%s</style>\n%s", style, patterns)
 	fmt.Fprintf(d, `<rect class="back" width="%d" height="%d"/>`+"\n", svgWidth, svgHeight)
 	d.text(plotLeft, 36, "title", "start", "Trend")

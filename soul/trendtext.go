@@ -1,6 +1,7 @@
 package soul
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -23,14 +24,20 @@ const (
 // least and their greatest. Undefined values are blanks. More values than width
 // are averaged in equal runs; equal values are drawn at half height.
 func Sparkline(values []*float64, width int) string {
-	return sparkline(values, width, blocks)
+	return sparkline(values, width, 0, blocks)
 }
 
-func sparkline(values []*float64, width int, ramp string) string {
+// sparkline is Sparkline with letters of its own. Values that span less than
+// least are drawn in the middle of that much, so that what hardly moves looks so.
+func sparkline(values []*float64, width int, least float64, ramp string) string {
 	values = squeeze(values, width)
 	low, high, ok := bounds(values)
 	if !ok {
 		return strings.Repeat(" ", len(values))
+	}
+	if span := high/2 - low/2; span < least/2 && low != high {
+		middle := low/2 + high/2
+		low, high = middle-least/2, middle+least/2
 	}
 	steps := []rune(ramp)
 	var b strings.Builder
@@ -91,19 +98,21 @@ func bounds(values []*float64) (low, high float64, ok bool) {
 var series = []struct {
 	name   string
 	format func(float64) string
-	value  func(*Record) *float64
+	// least is the span under which the line stays flat.
+	least float64
+	value func(*Record) *float64
 }{
-	{"witness gap", fine, func(r *Record) *float64 { return r.WitnessGap }},
-	{"sattva share", fine, (*Record).sattva},
-	{"rajas share", fine, (*Record).rajas},
-	{"tamas share", fine, (*Record).tamas},
-	{"focus", fine, func(r *Record) *float64 { return r.MeanFocus }},
-	{"threshold", fine, func(r *Record) *float64 { return r.MeanTheta }},
-	{"valence", fine, func(r *Record) *float64 { return r.Valence }},
-	{"to sattva (deg)", coarse, func(r *Record) *float64 { return r.MokshaDistance }},
-	{"events", entire, func(r *Record) *float64 { return whole(r.Events) }},
-	{"new", entire, func(r *Record) *float64 { return whole(r.New) }},
-	{"tendencies", entire, func(r *Record) *float64 { return whole(r.Vasanas) }},
+	{"witness gap", fine, 0.05, func(r *Record) *float64 { return r.WitnessGap }},
+	{"sattva share", fine, 0.05, (*Record).sattva},
+	{"rajas share", fine, 0.05, (*Record).rajas},
+	{"tamas share", fine, 0.05, (*Record).tamas},
+	{"focus", fine, 0.05, func(r *Record) *float64 { return r.MeanFocus }},
+	{"threshold", fine, 0.05, func(r *Record) *float64 { return r.MeanTheta }},
+	{"valence", fine, 0.1, func(r *Record) *float64 { return r.Valence }},
+	{"to sattva (deg)", coarse, 2, func(r *Record) *float64 { return r.MokshaDistance }},
+	{"entries", entire, 2, func(r *Record) *float64 { return whole(r.Events) }},
+	{"new", entire, 2, func(r *Record) *float64 { return whole(r.New) }},
+	{"tendencies", entire, 2, func(r *Record) *float64 { return whole(r.Vasanas) }},
 }
 
 func whole(n int) *float64 {
@@ -156,7 +165,7 @@ func TrendText(records []Record, width int, opts TextOptions) string {
 			values[i] = s.value(&records[i])
 		}
 		low, high, ok := bounds(values)
-		line := sparkline(values, room, ramp)
+		line := sparkline(values, room, s.least, ramp)
 		if !wide {
 			fmt.Fprintf(&b, "%-*s%s\n", names, s.name, strings.TrimRight(line, " "))
 			continue
@@ -184,7 +193,13 @@ func TrendText(records []Record, width int, opts TextOptions) string {
 // spanOf says which sessions and days the records cover.
 func spanOf(records []Record, dash string) string {
 	first, last := &records[0], &records[len(records)-1]
-	from, to := day(first.Date), day(last.Date)
+	// Sessions are in the order of their writing: an import may have come late.
+	var from, to string
+	for i := range records {
+		if d := day(records[i].Date); d != "" {
+			from, to = min(cmp.Or(from, d), d), max(to, d)
+		}
+	}
 	if len(records) == 1 {
 		return strings.TrimSuffix(fmt.Sprintf("session %d, %s", first.Session, from), ", ")
 	}

@@ -20,7 +20,7 @@ type quality struct {
 
 // qualities are the three, the greatest first, in whole percents that sum to 100.
 func qualities(s reactivation.Shares) []quality {
-	p := percents(s)
+	p := Percents(s)
 	q := []quality{
 		{"sattva", "clarity", "clear and steady", p[2], 0},
 		{"rajas", "restlessness", "restless", p[1], 1},
@@ -32,9 +32,9 @@ func qualities(s reactivation.Shares) []quality {
 	return q
 }
 
-// percents rounds tamas, rajas, sattva to whole percents that sum to 100: what
+// Percents rounds tamas, rajas, sattva to whole percents that sum to 100: what
 // rounding down leaves over goes to the greatest remainders.
-func percents(s reactivation.Shares) [3]int {
+func Percents(s reactivation.Shares) [3]int {
 	exact := [3]float64{s.Tamas, s.Rajas, s.Sattva}
 	var out [3]int
 	order := []int{2, 1, 0}
@@ -109,26 +109,35 @@ func shareList(s reactivation.Shares) string {
 		q[0].guna, q[0].percent, q[1].guna, q[1].percent, q[2].guna, q[2].percent)
 }
 
+// lookBack is how many sessions ago a change is counted from, wherever SOUL.md
+// speaks of one.
+const lookBack = 10
+
+// since is the trend from the state of lookBack sessions ago, or of the first
+// session after it with a character, up to the summary's own; empty without an
+// earlier one.
+func since(s *Summary) []Record {
+	for i := range s.Trend {
+		if r := &s.Trend[i]; r.GStore != nil && r.Session >= s.Session-lookBack {
+			if r.Session >= s.Session {
+				break
+			}
+			return s.Trend[i:]
+		}
+	}
+	return nil
+}
+
 // changeSentence compares the store's character with that of up to ten sessions
 // ago; empty without anything to compare.
 func changeSentence(s *Summary) string {
-	var from *Record
-	for i := range s.Trend {
-		r := &s.Trend[i]
-		if r.GStore == nil || r.Session >= s.Session {
-			continue
-		}
-		if r.Session >= s.Session-10 {
-			from = r
-			break
-		}
-	}
-	if from == nil || s.GStore == (reactivation.Guna{}) {
+	window := since(s)
+	if len(window) == 0 || s.GStore == (reactivation.Guna{}) {
 		return ""
 	}
-	then, _ := from.GStore.Shares()
-	before, now := percents(then), percents(s.GStore.Shares())
-	span := count(s.Session-from.Session, "session", "sessions")
+	then, _ := window[0].GStore.Shares()
+	before, now := Percents(then), Percents(s.GStore.Shares())
+	span := count(s.Session-window[0].Session, "session", "sessions")
 	widest, by := 2, 0
 	for _, i := range []int{2, 1, 0} {
 		if d := now[i] - before[i]; max(d, -d) > max(by, -by) {
@@ -148,7 +157,7 @@ func changeSentence(s *Summary) string {
 
 func gapSentence(s *Summary) string {
 	if s.WitnessGap == nil {
-		return "This session held no experience, so its distance from this description is undefined."
+		return "This session held no entry, so its distance from this description is undefined."
 	}
 	return fmt.Sprintf("The session lay %.2f from how I describe myself (0 is the same, 2 the opposite).", *s.WitnessGap)
 }
