@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -194,11 +195,13 @@ func (s *Store) SourceAt(path string) (Source, error) {
 type Health struct {
 	Bytes            int64
 	Pages, FreePages int
+	// LongestRead is the longest read transaction since the store was opened.
+	LongestRead time.Duration
 }
 
 // Health looks at the database file.
 func (s *Store) Health() Health {
-	h := Health{Bytes: s.Size(), FreePages: s.db.Stats().FreePageN + s.db.Stats().PendingPageN}
+	h := Health{Bytes: s.Size(), LongestRead: time.Duration(s.longestRead.Load()), FreePages: s.db.Stats().FreePageN + s.db.Stats().PendingPageN}
 	_ = s.view(func(tx *bolt.Tx) error { // where it holds, the file is not mapped anew
 		h.Pages = int(h.Bytes) / tx.DB().Info().PageSize
 		return nil

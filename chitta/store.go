@@ -60,6 +60,8 @@ type Store struct {
 	finished  chan struct{}
 	closeOnce sync.Once
 	commits   atomic.Int64
+	// longestRead is the longest read transaction so far, in nanoseconds.
+	longestRead atomic.Int64
 
 	// mu guards what follows. Only the committer writes, under the lock; it
 	// reads without.
@@ -216,7 +218,18 @@ func (s *Store) Close(ctx context.Context) error {
 }
 
 // view reads the database, and tells damage as ErrDamaged.
-func (s *Store) view(f func(*bolt.Tx) error) error { return damaged(ledger.View(s.db, f)) }
+// How long the longest such look took is kept: while one lasts, bbolt cannot use
+// freed pages again, and the file grows.
+func (s *Store) view(f func(*bolt.Tx) error) error {
+	began := time.Now()
+	err := damaged(ledger.View(s.db, f))
+	for took := int64(time.Since(began)); ; {
+		longest := s.longestRead.Load()
+		if took <= longest || s.longestRead.CompareAndSwap(longest, took) {
+			return err
+		}
+	}
+}
 
 // update writes to it.
 func (s *Store) update(f func(*bolt.Tx) error) error { return damaged(ledger.Update(s.db, f)) }
