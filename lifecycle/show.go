@@ -204,6 +204,7 @@ func (c *Companion) Status(ctx context.Context) (Status, error) {
 	}
 	err := c.store.View(func(st *fold.State) error {
 		s.Events, s.Impressions = st.Sequence, len(st.Impressions)
+		s.Entries = len(st.Impressions) + len(st.Links)
 		s.StateDigest = c.stateDigest(st)
 		return nil
 	})

@@ -119,16 +119,18 @@ type SessionReport struct {
 
 // Status is what the daemon says of itself.
 type Status struct {
-	Version     string         `json:"version"`
-	PID         int            `json:"pid"`
-	DataDir     string         `json:"data_dir"`
-	Socket      string         `json:"socket,omitempty"`
-	Diary       string         `json:"diary,omitempty"`
-	Uptime      float64        `json:"uptime_seconds"`
-	Embedder    string         `json:"embedder"`
-	Assessor    string         `json:"assessor"`
-	Dim         int            `json:"dim"`
+	Version  string  `json:"version"`
+	PID      int     `json:"pid"`
+	DataDir  string  `json:"data_dir"`
+	Socket   string  `json:"socket,omitempty"`
+	Diary    string  `json:"diary,omitempty"`
+	Uptime   float64 `json:"uptime_seconds"`
+	Embedder string  `json:"embedder"`
+	Assessor string  `json:"assessor"`
+	Dim      int     `json:"dim"`
+	// Events counts the records of the log, Entries the experiences among them.
 	Events      uint64         `json:"events"`
+	Entries     int            `json:"entries"`
 	Impressions int            `json:"impressions"`
 	Tendencies  int            `json:"tendencies"`
 	Queue       int            `json:"queue"`

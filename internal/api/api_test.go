@@ -381,6 +381,8 @@ func TestBadRequestsAreRefusedInFormAndWithoutQuoting(t *testing.T) {
 		"an import that is JSON": {"POST", "/api/v1/import", "application/json", strings.NewReader(`{}`), 400, "request"},
 		"a line of an import":    {"POST", "/api/v1/import", "application/x-ndjson", strings.NewReader("{\"text\":\"a\"}\n" + secret), 400, "request"},
 		"a line too long":        {"POST", "/api/v1/import", "application/x-ndjson", strings.NewReader(strings.Repeat("x", maxLine+1)), 413, "too-large"},
+		"no such category":       {"POST", "/api/v1/write", "application/json", strings.NewReader(`{"text":"x","category":"` + secret + `"}`), 422, "category"},
+		"one in an import":       {"POST", "/api/v1/import", "application/x-ndjson", strings.NewReader(`{"text":"x","category":"` + secret + `"}`), 422, "category"},
 		"a session that is none": {"GET", "/api/v1/sessions/first", "", nil, 422, "query"},
 		"a number below 0":       {"GET", "/api/v1/trend?last=-1", "", nil, 422, "query"},
 		"a word for a number":    {"GET", "/api/v1/soul?session=x", "", nil, 422, "query"},

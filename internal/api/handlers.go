@@ -21,6 +21,10 @@ func (s *server) write(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
+	if err := lifecycle.CheckCategory(n.Category); err != nil {
+		refuse(w, err)
+		return
+	}
 	if n.Source == "" {
 		n.Source = "api"
 	}
@@ -68,6 +72,9 @@ func readNotes(w http.ResponseWriter, r *http.Request) ([]lifecycle.Note, error)
 		var n lifecycle.Note
 		if err := json.Unmarshal(lines.Bytes(), &n); err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, badBody(err))
+		}
+		if err := lifecycle.CheckCategory(n.Category); err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
 		}
 		notes = append(notes, n)
 	}

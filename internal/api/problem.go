@@ -54,6 +54,7 @@ var kinds = []struct {
 	{lifecycle.ErrEmpty, "empty", "Nothing to remember", http.StatusUnprocessableEntity},
 	{lifecycle.ErrTooLong, "too-long", "Text too long", http.StatusUnprocessableEntity},
 	{lifecycle.ErrDate, "date", "Not a date", http.StatusUnprocessableEntity},
+	{lifecycle.ErrCategory, "category", "Category not known", http.StatusUnprocessableEntity},
 	{lifecycle.ErrQuery, "query", "Question not understood", http.StatusUnprocessableEntity},
 	{lifecycle.ErrAmbiguous, "ambiguous", "More than one fits", http.StatusConflict},
 	{lifecycle.ErrNoSession, "no-session", "No session is open", http.StatusConflict},

@@ -50,8 +50,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s has %d faults:\n  %s", e.Path, len(lines), strings.Join(lines, "\n  "))
 }
 
-// nearest finds the name that was probably meant, or "".
-func nearest(name string, names []string) string {
+// Nearest finds the name that was probably meant, or "".
+func Nearest(name string, names []string) string {
 	best, found := 1+len(name)/2, ""
 	for _, n := range names {
 		if d := distance(name, n); d < best {

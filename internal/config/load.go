@@ -126,7 +126,7 @@ func (r *reader) unknown(where, name string) {
 		above, _, _ := strings.Cut(s.name, ".")
 		names = append(names, s.name, above)
 	}
-	if n := nearest(name, names); n != "" {
+	if n := Nearest(name, names); n != "" {
 		r.fault(where, name, "", "there is no such key; did you mean %s?", n)
 		return
 	}
@@ -168,7 +168,7 @@ func (r *reader) unknownVariable(name string) {
 			names[i] = Env(k.name)
 		}
 		hint := ""
-		if n := nearest(name, names); n != "" {
+		if n := Nearest(name, names); n != "" {
 			hint = "; did you mean " + n + "?"
 		}
 		r.fault(name, "", "", "there is no such key%s", hint)

@@ -1,0 +1,24 @@
+package lifecycle
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jivad/jivad/lifecycle/diary"
+)
+
+// ErrCategory: a note names a category that consent does not know.
+var ErrCategory = errors.New("the category is not known")
+
+// Categories are the categories of consent that a note may name.
+func Categories() []string { return diary.Categories() }
+
+// CheckCategory is ErrCategory, with what is allowed, for a name that is neither
+// empty nor one of [Categories].
+func CheckCategory(name string) error {
+	if name == "" || diary.ValidCategory(name) {
+		return nil
+	}
+	return fmt.Errorf("%w: it must be one of %s", ErrCategory, strings.Join(Categories(), ", "))
+}
