@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/jivad/jivad/chitta"
@@ -70,6 +71,7 @@ func (a *app) root() *cobra.Command {
 		Short:         "The long-lived character of a companion",
 		Long:          "jivad reads what you write, keeps the impression that each entry leaves,\nand writes down who it has become, in SOUL.md.",
 		Example:       "  jivad init            # a folder, a configuration, the first SOUL.md\n  jivad import ~/diary  # what you have written so far\n  jivad run             # the daemon: watches the diary from here on",
+		Version:       a.version,
 		SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			a.began = true
@@ -80,6 +82,21 @@ func (a *app) root() *cobra.Command {
 		a.initVerb(), a.runVerb(), a.statusVerb(), a.doctorVerb(), a.writeVerb(), a.importVerb(), a.sessionVerb(),
 		a.recallVerb(), a.showVerb(), a.soulVerb(), a.vasanasVerb(), a.trendVerb(), a.verifyVerb(), a.versionVerb(),
 	)
+	root.SetVersionTemplate(a.versionLine() + "\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var unknown *pflag.NotExistError
+		if !errors.As(err, &unknown) {
+			return err
+		}
+		var names []string
+		add := func(f *pflag.Flag) { names = append(names, f.Name) }
+		cmd.Flags().VisitAll(add)
+		cmd.InheritedFlags().VisitAll(add)
+		if n := config.Nearest(unknown.GetSpecifiedName(), names); n != "" {
+			return fmt.Errorf("%w; did you mean --%s?", err, n)
+		}
+		return err
+	})
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.config, "config", "", "configuration `FILE` (JIVAD_CONFIG)")
 	f.StringVar(&a.flags.data, "data", "", "data `DIR` of the companion (JIVAD_DATA)")
@@ -133,7 +150,7 @@ func exitCode(err error) int {
 	switch {
 	case errors.As(err, &wrong), errors.As(err, &settings):
 		return exitUsage
-	case errors.Is(err, lifecycle.ErrQuery), errors.Is(err, lifecycle.ErrDate), errors.Is(err, lifecycle.ErrEmpty), errors.Is(err, lifecycle.ErrTooLong):
+	case errors.Is(err, lifecycle.ErrQuery), errors.Is(err, lifecycle.ErrDate), errors.Is(err, lifecycle.ErrEmpty), errors.Is(err, lifecycle.ErrTooLong), errors.Is(err, lifecycle.ErrCategory):
 		return exitUsage
 	case errors.Is(err, errDaemonFailed):
 		return exitFailed

@@ -13,7 +13,7 @@ func (a *app) doctorVerb() *cobra.Command {
 		Example: "  jivad doctor\n  jivad doctor --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+			return a.looking(cmd.Context(), func(ctx context.Context, c companion) error {
 				checks, err := c.Doctor(ctx)
 				if err != nil {
 					return err

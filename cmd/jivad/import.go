@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jivad/jivad/internal/api"
 	"github.com/jivad/jivad/lifecycle"
 	"github.com/jivad/jivad/lifecycle/diary"
 )
@@ -21,6 +24,8 @@ type importReport struct {
 	Files  int      `json:"files"`
 	DryRun bool     `json:"dry_run,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
+	// Failed are the files that could not be read, each with its reason.
+	Failed []string `json:"failed,omitempty"`
 }
 
 func (a *app) importVerb() *cobra.Command {
@@ -54,45 +59,92 @@ already is passed over, so an import that was interrupted is simply run again.`,
 
 func (a *app) importPaths(ctx context.Context, paths []string, split diary.Split, dryRun bool) error {
 	_, at, err := a.find()
-	if at.data == "" && !dryRun { // a missing configuration is told before a long reading
-		return err
+	if !dryRun { // what is missing is told before a long reading
+		if at.data == "" {
+			return err
+		}
+		if err := a.missing(at); err != nil && !a.running(ctx, at) {
+			return err
+		}
 	}
 	notes, report, err := readNotes(paths, split, at.diary)
 	if err != nil {
 		return err
 	}
 	if len(notes) == 0 && !dryRun {
+		if len(report.Failed) > 0 {
+			return fmt.Errorf("nothing was imported:\n  %s", strings.Join(report.Failed, "\n  "))
+		}
 		return fmt.Errorf("nothing to import: no entries in %s", strings.Join(paths, ", "))
 	}
 	if dryRun {
 		report.DryRun = true
 		report.Entries = len(notes)
-		return a.answer(report, func(p *printer) { tellImport(p, report, a.flags.quiet) })
+		err := a.answer(report, func(p *printer) { tellImport(p, report, a.flags.quiet) })
+		return errors.Join(err, report.failure())
 	}
 	return a.with(ctx, func(ctx context.Context, c companion) error {
 		bar := a.progress("entries", len(notes))
 		done, err := c.Import(ctx, notes, bar.show)
 		bar.end()
 		report.ImportReport = done
+		if errors.Is(err, lifecycle.ErrStopping) || errors.Is(err, lifecycle.ErrClosed) || errors.Is(err, api.ErrUnreachable) {
+			return fmt.Errorf("%w; run the import again: what was remembered is passed over", err)
+		}
 		if err != nil {
 			return err
 		}
-		return a.answer(report, func(p *printer) { tellImport(p, report, a.flags.quiet) })
+		err = a.answer(report, func(p *printer) { tellImport(p, report, a.flags.quiet) })
+		return errors.Join(err, report.failure())
 	})
 }
 
-// readNotes reads all files before anything is remembered: a path that cannot
-// be read is told at once.
+// failure is the error of an import that could not read everything, or nil.
+func (r importReport) failure() error {
+	if len(r.Failed) == 0 {
+		return nil
+	}
+	rest := "all others were imported"
+	if r.DryRun {
+		rest = "all others can be"
+	}
+	return fmt.Errorf("%s could not be read; %s (%s in %s):\n  %s", count(len(r.Failed), "path", "paths"), rest,
+		count(r.Entries, "entry", "entries"), count(r.Files, "file", "files"), strings.Join(r.Failed, "\n  "))
+}
+
+// running tells whether a daemon answers.
+func (a *app) running(ctx context.Context, at place) bool {
+	c, err := api.Dial(ctx, at.socket)
+	if err != nil {
+		return false
+	}
+	_ = c.Close(ctx)
+	return true
+}
+
+// readNotes reads all files before anything is remembered. A path that is not
+// there ends it, since it was probably mistyped; what is there and cannot be
+// read does not keep the others out.
 func readNotes(paths []string, split diary.Split, watched string) ([]lifecycle.Note, importReport, error) {
 	var notes []lifecycle.Note
 	var report importReport
 	for _, path := range paths {
 		files, err := diary.Read(path, diary.Options{Split: split})
-		if err != nil {
+		var unread diary.Unread
+		switch {
+		case errors.As(err, &unread):
+			for _, err := range unread {
+				report.Failed = append(report.Failed, err.Error())
+			}
+		case errors.Is(err, fs.ErrNotExist):
 			return nil, report, err
+		case err != nil:
+			report.Failed = append(report.Failed, err.Error())
 		}
-		report.Files += len(files)
 		for _, f := range files {
+			if f.Split != "" { // not what is only told of the folder
+				report.Files++
+			}
 			for _, n := range f.Notes {
 				place := f.Name
 				if n.Line > 0 {
@@ -145,7 +197,7 @@ func tellImport(p *printer, r importReport, quiet bool) {
 		edited = fmt.Sprintf(" %d edited,", r.Edited)
 	}
 	p.line("%s: %d new,%s %d remembered already, %s.", count(r.Entries, "entry", "entries"), r.New, edited, r.Duplicates, count(r.Sessions, "session", "sessions"))
-	if r.New > 0 {
+	if r.New > 0 && r.PerMinute > 0 {
 		p.line("%s, %.0f entries a minute.", time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond), r.PerMinute)
 	}
 }

@@ -23,8 +23,10 @@ type initReport struct {
 	Created bool   `json:"config_created"`
 	Data    string `json:"data_dir"`
 	Diary   string `json:"diary"`
-	Soul    string `json:"soul"`
-	Sample  bool   `json:"sample"`
+	// DiaryMade is true when the diary folder was not there.
+	DiaryMade bool   `json:"diary_created"`
+	Soul      string `json:"soul"`
+	Sample    bool   `json:"sample"`
 }
 
 func (a *app) initVerb() *cobra.Command {
@@ -47,7 +49,7 @@ with every key explained, the diary folder, the store and the first SOUL.md.`,
 	return cmd
 }
 
-func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string) error {
+func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string) (failure error) {
 	report, err := a.initPlaces(diary)
 	if err != nil {
 		return err
@@ -58,10 +60,21 @@ func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string
 		}
 	}
 	if report.Created {
+		// What the configuration will name is made first, so that it never names
+		// what cannot be.
 		if err := os.MkdirAll(report.Data, 0o700); err != nil {
+			return fmt.Errorf("data folder: %w", err)
+		}
+		if report.DiaryMade, err = makeDiary(report.Diary, report.Data); err != nil {
 			return err
 		}
-		if err := writeConfig(report); err != nil {
+		written, err := writeConfig(report)
+		defer func() {
+			if written && failure != nil {
+				_ = os.Remove(report.Config) // the next try begins anew
+			}
+		}()
+		if err != nil {
 			return err
 		}
 	}
@@ -72,15 +85,17 @@ func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string
 		return err
 	}
 	report.Data, report.Diary, report.Sample = at.data, at.diary, withSample
-	if err := os.MkdirAll(at.diary, 0o700); err != nil {
-		return fmt.Errorf("diary folder: %w", err)
+	made, err := makeDiary(at.diary, at.data)
+	if err != nil {
+		return err
 	}
+	report.DiaryMade = report.DiaryMade || made
 	if withSample {
 		if err := sample.Write(at.diary); err != nil {
 			return err
 		}
 	}
-	c, err := a.connect(ctx, settings, at, nil)
+	c, err := a.connect(ctx, settings, at, nil, found)
 	if err != nil {
 		return err
 	}
@@ -131,6 +146,24 @@ func (a *app) initPlaces(diary string) (initReport, error) {
 	return initReport{Config: file, Created: true, Data: at.data, Diary: at.diary}, nil
 }
 
+// makeDiary makes the diary folder where it is not there, and sees that it can
+// be read.
+func makeDiary(diary, data string) (made bool, err error) {
+	if diary == data {
+		return false, usage("the diary cannot be the data folder %s: SOUL.md would be taken for an entry", data)
+	}
+	if _, err := os.Stat(diary); errors.Is(err, fs.ErrNotExist) {
+		made = true
+	}
+	if err := os.MkdirAll(diary, 0o700); err != nil {
+		return false, fmt.Errorf("diary folder %s: %w", diary, bare(err))
+	}
+	if _, err := os.ReadDir(diary); err != nil {
+		return false, fmt.Errorf("diary folder %s: %w", diary, bare(err))
+	}
+	return made, nil
+}
+
 // askDiary asks where the person writes.
 func (a *app) askDiary(usual string) (string, error) {
 	fmt.Fprintf(a.stdout, "Which folder do you write in? It is only read. [%s] ", usual)
@@ -150,7 +183,7 @@ func (a *app) askDiary(usual string) (string, error) {
 
 // writeConfig writes a new configuration. The keys that are not as by default
 // are written out; a file that is there is never touched.
-func writeConfig(r initReport) error {
+func writeConfig(r initReport) (written bool, err error) {
 	set := map[string]string{}
 	if filepath.Dir(r.Config) != r.Data {
 		set["data"] = r.Data
@@ -159,17 +192,17 @@ func writeConfig(r initReport) error {
 		set["diary.path"] = r.Diary
 	}
 	if err := os.MkdirAll(filepath.Dir(r.Config), 0o700); err != nil {
-		return err
+		return false, err
 	}
 	f, err := os.OpenFile(r.Config, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return nil // somebody was quicker; theirs counts
+		return false, nil // somebody was quicker; theirs counts
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	_, err = f.WriteString(config.Generate(set))
-	return errors.Join(err, f.Sync(), f.Close())
+	return true, errors.Join(err, f.Sync(), f.Close())
 }
 
 func tellInit(p *printer, r initReport, data string) {
@@ -179,11 +212,20 @@ func tellInit(p *printer, r initReport, data string) {
 	}
 	p.row("configuration", "%s (%s)", r.Config, state)
 	p.row("data", "%s", r.Data)
-	p.row("diary", "%s%s", r.Diary, map[bool]string{true: " (with the sample)"}[r.Sample])
+	about := ""
+	switch {
+	case r.DiaryMade && r.Sample:
+		about = " (made, with the sample)"
+	case r.DiaryMade:
+		about = " (made)"
+	case r.Sample:
+		about = " (with the sample)"
+	}
+	p.row("diary", "%s%s", r.Diary, about)
 	p.row("identity", "%s", r.Soul)
 	flag := ""
 	if data != "" {
-		flag = " --data " + data
+		flag = " --data " + quoted(data)
 	}
 	p.line("")
 	p.line("Next: jivad%s import PATH for what you have written so far, then jivad%s run.", flag, flag)

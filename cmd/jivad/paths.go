@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/internal/config"
@@ -47,11 +50,52 @@ func (e noConfigError) Error() string {
 // Hint is what to do.
 func (e noConfigError) Hint() string { return "Make one with:  " + e.command }
 
+// noCompanionError says that a folder holds none.
+type noCompanionError struct{ folder, command string }
+
+func (e noCompanionError) Error() string {
+	return fmt.Sprintf("no companion in %s; make one with `%s`", e.folder, e.command)
+}
+
+// missing is the error of a data folder that holds no companion, or nil.
+func (a *app) missing(at place) error {
+	_, err := os.Stat(filepath.Join(at.data, chitta.FileName))
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return nil // it is there, or opening it tells why it cannot be seen
+	}
+	return usageError{noCompanionError{at.data, a.initCommand()}}
+}
+
+// initCommand is the init that goes with the flags of this call.
+func (a *app) initCommand() string {
+	command := "jivad"
+	for _, f := range [][2]string{{"--config", a.flags.config}, {"--data", a.flags.data}} {
+		if f[1] != "" {
+			command += " " + f[0] + " " + quoted(f[1])
+		}
+	}
+	return command + " init"
+}
+
+// quoted writes a word as a shell takes it.
+func quoted(word string) string {
+	if strings.ContainsFunc(word, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+:@%,~", r)
+	}) {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
+}
+
 // find reads the settings and says where everything is. The place is known also
 // where the settings have faults, unless their file is not TOML at all and might
 // have named another data folder.
 func (a *app) find() (config.Config, place, error) {
 	file, err := a.configFile()
+	var none noConfigError
+	if errors.As(err, &none) && a.flags.data != "" {
+		err = cmp.Or(a.missing(place{data: absolute(a.flags.data)}), err)
+	}
 	if err != nil {
 		return config.Config{}, place{}, err
 	}
@@ -105,14 +149,12 @@ func (a *app) configFile() (string, error) {
 		return filepath.Abs(a.flags.config)
 	}
 	var looked []string
-	command := "jivad init"
 	if a.flags.data != "" {
 		data, err := filepath.Abs(a.flags.data)
 		if err != nil {
 			return "", err
 		}
 		looked = append(looked, filepath.Join(data, configName))
-		command += " --data " + a.flags.data
 	}
 	own, err := a.userConfig()
 	if err != nil {
@@ -126,7 +168,7 @@ func (a *app) configFile() (string, error) {
 			return "", usage("configuration %s cannot be read: %w", p, bare(err))
 		}
 	}
-	return "", usageError{noConfigError{looked, command}}
+	return "", usageError{noConfigError{looked, a.initCommand()}}
 }
 
 // userConfig is the configuration of a person who named none.

@@ -136,19 +136,6 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// size writes a number of bytes for people.
-func size(bytes int64) string {
-	switch {
-	case bytes >= 1e9:
-		return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
-	case bytes >= 1e6:
-		return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
-	case bytes >= 1e3:
-		return fmt.Sprintf("%.0f kB", float64(bytes)/1e3)
-	}
-	return fmt.Sprintf("%d bytes", bytes)
-}
-
 // tail is the end of an id: ids made at one time share their beginnings.
 func tail(id string) string {
 	const letters = 8

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,8 +14,11 @@ import (
 func (a *app) recallVerb() *cobra.Command {
 	var q lifecycle.RecallQuery
 	cmd := &cobra.Command{
-		Use:     "recall QUERY...",
-		Short:   "Find entries by meaning and by words",
+		Use:   "recall QUERY...",
+		Short: "Find entries by meaning and by words",
+		Long: `Finds entries by meaning and by words, the best first. The match, from 0 to 1, is the
+mean of the likeness in meaning and of the share of your words that the entry holds.
+Entries that hold the query letter for letter ("literal") come before all others.`,
 		Example: "  jivad recall \"walks by the river\"\n  jivad recall --limit 3 --from 2024 --to 2024-06 rain",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -45,12 +49,36 @@ func (a *app) recallVerb() *cobra.Command {
 func tellRecalled(p *printer, hits []lifecycle.Recalled) {
 	if len(hits) == 0 {
 		p.line("Nothing found.")
+		return
 	}
+	const few = 3
+	if !slices.ContainsFunc(hits, func(h lifecycle.Recalled) bool { return h.Close }) {
+		p.line("Nothing close; the nearest:")
+		hits = hits[:min(len(hits), few)]
+	}
+	p.line("%s", p.dim(fmt.Sprintf("  #  %s  match  %s  id        entry", pad("date", 10), pad("found by", foundBy))))
 	for _, h := range hits {
 		text := oneLine(h.Impression.Excerpt)
 		if p.terminal { // a line of its own, so that enough of it is seen
 			text = "\n     " + cut(text, max(20, p.width-5))
 		}
-		p.line("%3d  %s  %5.2f  %s  %s", h.Rank, pad(dash(h.Impression.Date), 10), h.Similarity, p.dim(tail(h.Impression.ID)), text)
+		match, by := matchOf(h)
+		p.line("%3d  %s  %5.2f  %s  %s  %s", h.Rank, pad(dash(h.Impression.Date), 10), match, pad(by, foundBy), p.dim(tail(h.Impression.ID)), text)
 	}
+}
+
+// foundBy is the width of the column that says how an entry was found.
+const foundBy = 8
+
+// matchOf is how well an entry fits, from 0 to 1, and by what. Those that hold
+// the query letter for letter stand first, whatever the figure.
+func matchOf(h lifecycle.Recalled) (match float64, by string) {
+	match, by = h.Score, "meaning"
+	if h.Lexical > 0 {
+		by = "words"
+	}
+	if h.Phrase {
+		match, by = h.Score-1, "literal"
+	}
+	return min(max(match, 0), 1), by
 }

@@ -41,6 +41,12 @@ func (a *app) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// A configuration of its own says that the companion is wanted.
+	if a.flags.data != "" && a.flags.config == "" && filepath.Dir(at.config) != at.data {
+		if err := a.missing(at); err != nil {
+			return err
+		}
+	}
 	level := new(slog.LevelVar)
 	setLevel(level, settings.Log.Level)
 	log := slog.New(slog.NewTextHandler(a.stderr, &slog.HandlerOptions{Level: level}))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jivad/jivad/internal/config"
 	"github.com/jivad/jivad/lifecycle"
 )
 
@@ -15,7 +16,16 @@ func (a *app) sessionVerb() *cobra.Command {
 		Use:     "session",
 		Short:   "List, show or end sessions",
 		Example: "  jivad session list\n  jivad session show 12\n  jivad session end",
-		Args:    noArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			hint := "it takes list, show or end"
+			if n := config.Nearest(args[0], []string{"list", "show", "end"}); n != "" {
+				hint = "did you mean " + n + "?"
+			}
+			return fmt.Errorf("unknown command %q for %s; %s", args[0], cmd.CommandPath(), hint)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usage("session takes list, show or end; see jivad session --help")
 		},
@@ -116,7 +126,7 @@ func tellSession(p *printer, s lifecycle.SessionReport) {
 		state = "open"
 	}
 	p.row("session", "%d of %s, %s", s.Number, dash(s.Date), state)
-	p.row("entries", "%d, of which %d impressions of their own", s.Events, s.New)
+	p.row("entries", "%d; %s", s.Events, count(s.New, "new impression", "new impressions"))
 	p.row("older ones", "%d woken, %d brushed, %d held down", s.Reactivated, s.Soft, s.Suppressed)
 	p.row("witness gap", "%s", figure(s.WitnessGap))
 }

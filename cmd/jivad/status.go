@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,9 @@ import (
 type statusReport struct {
 	Running bool `json:"running"`
 	lifecycle.Status
+	// PID and Uptime are of the daemon; where none runs they are absent.
+	PID    int     `json:"pid,omitempty"`
+	Uptime float64 `json:"uptime_seconds,omitempty"`
 }
 
 func (a *app) statusVerb() *cobra.Command {
@@ -29,7 +33,10 @@ func (a *app) statusVerb() *cobra.Command {
 					return err
 				}
 				_, running := c.(*api.Client)
-				report := statusReport{running, s}
+				report := statusReport{Running: running, Status: s}
+				if running {
+					report.PID, report.Uptime = s.PID, s.Uptime
+				}
 				return a.answer(report, func(p *printer) { tellStatus(p, report) })
 			})
 		},
@@ -44,9 +51,10 @@ func tellStatus(p *printer, s statusReport) {
 		p.row("daemon", "not running (start it with: jivad run)")
 	}
 	p.row("version", "%s", s.Version)
-	p.row("data", "%s (%s)", s.DataDir, size(s.StoreBytes))
+	p.row("data", "%s (%s)", s.DataDir, lifecycle.Size(s.StoreBytes))
 	p.row("diary", "%s", dash(s.Diary))
-	p.row("impressions", "%d from %s; %s", s.Impressions, count(int(s.Events), "event", "events"), count(s.Tendencies, "tendency", "tendencies"))
+	p.row("entries", "%d, which left %s; %s", s.Entries, count(s.Impressions, "impression", "impressions"), count(s.Tendencies, "tendency", "tendencies"))
+	p.row("log", "%s", count(int(s.Events), "record", "records"))
 	p.row("models", "%s, %s", s.Embedder, s.Assessor)
 	if s.Session != nil {
 		p.row("session", "%d of %s is open, %s", s.Session.Number, dash(s.Session.Date), count(s.Session.Events, "entry", "entries"))
@@ -58,7 +66,13 @@ func tellStatus(p *printer, s statusReport) {
 		p.row("waiting", "%d", s.Queue)
 	}
 	for _, problem := range s.Problems {
-		p.row("problem", "%s", p.bad(oneLine(problem)))
+		for line := range strings.Lines(problem) { // an error may hold several
+			name := "problem"
+			if strings.HasPrefix(line, " ") {
+				name = "" // it belongs to the line before
+			}
+			p.row(name, "%s", p.bad(oneLine(line)))
+		}
 	}
 }
 

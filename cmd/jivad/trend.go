@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jivad/jivad/lifecycle"
 	"github.com/jivad/jivad/soul"
 )
 
@@ -22,6 +23,7 @@ func (a *app) trendVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "trend",
 		Short:   "Show how the companion changed from session to session",
+		Long:    "Shows how the companion changed from session to session. A picture is written to its\nfile besides what --csv or --json print.",
 		Example: "  jivad trend\n  jivad trend --last 30\n  jivad trend --csv > trend.csv\n  jivad trend --svg trend.svg",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -30,6 +32,9 @@ func (a *app) trendVerb() *cobra.Command {
 			}
 			if csv && a.flags.json {
 				return usage("--csv and --json exclude each other")
+			}
+			if svg == "-" && (csv || a.flags.json) {
+				return usage("--svg - and --csv or --json exclude each other: give the picture a file")
 			}
 			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
 				records, err := c.Trend(ctx, last)
@@ -84,11 +89,11 @@ func (a *app) tellSparklines(p *printer, records []soul.Record) {
 	const most = 8
 	rows := [][]string{}
 	for _, r := range records[max(0, len(records)-most):] {
-		tamas, rajas, sattva := "–", "–", "–"
+		shares := [3]string{"–", "–", "–"}
 		if s, ok := r.GStore.Shares(); ok {
-			tamas, rajas, sattva = percent(s.Tamas), percent(s.Rajas), percent(s.Sattva)
+			shares = percents(lifecycle.Shares(s))
 		}
-		rows = append(rows, []string{strconv.Itoa(r.Session), dash(r.Date), strconv.Itoa(r.Events), strconv.Itoa(r.Reactivated), figure(r.WitnessGap), tamas, rajas, sattva, strconv.Itoa(r.Vasanas)})
+		rows = append(rows, []string{strconv.Itoa(r.Session), dash(r.Date), strconv.Itoa(r.Events), strconv.Itoa(r.Reactivated), figure(r.WitnessGap), shares[0], shares[1], shares[2], strconv.Itoa(r.Vasanas)})
 	}
 	p.table([]string{">session", "date", ">entries", ">woken", ">gap", ">tamas", ">rajas", ">sattva", ">tendencies"}, rows)
 	if warnings != "" {

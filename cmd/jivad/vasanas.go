@@ -8,6 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/reactivation"
+	"github.com/jivad/jivad/soul"
 )
 
 func (a *app) vasanasVerb() *cobra.Command {
@@ -40,9 +42,16 @@ func tellVasanas(p *printer, list []lifecycle.Tendency) {
 		if p.terminal {
 			name = cut(name, max(24, p.width-52))
 		}
-		rows[i] = []string{name, strconv.Itoa(len(v.Members)), percent(v.Shares.Tamas), percent(v.Shares.Rajas), percent(v.Shares.Sattva), fmt.Sprintf("%.2f", v.Influence), v.Trend}
+		shares := percents(v.Shares)
+		rows[i] = []string{name, strconv.Itoa(len(v.Members)), shares[0], shares[1], shares[2], fmt.Sprintf("%.2f", v.Influence), v.Trend}
 	}
 	p.table([]string{"tendency", ">impressions", ">tamas", ">rajas", ">sattva", ">influence", "trend"}, rows)
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+// percents writes shares as they are rounded everywhere: they sum to 100.
+func percents(s lifecycle.Shares) (out [3]string) {
+	for i, p := range soul.Percents(reactivation.Shares(s)) {
+		out[i] = fmt.Sprintf("%d %%", p)
+	}
+	return out
+}

@@ -23,8 +23,8 @@ compares the outcome with the live state. It changes nothing.`,
 		Example: "  jivad verify\n  jivad verify --full\n  jivad verify --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
-				bar := a.progress("events", 1)
+			return a.looking(cmd.Context(), func(ctx context.Context, c companion) error {
+				bar := a.progress("records", 1)
 				report, err := c.Verify(ctx, full, bar.show)
 				bar.end()
 				if err != nil {
@@ -46,7 +46,7 @@ compares the outcome with the live state. It changes nothing.`,
 
 func tellVerify(p *printer, r lifecycle.VerifyReport) {
 	tellChecks(p, r.Checks)
-	p.line("%s", p.dim(count(int(r.Events), "event", "events")+" in "+
+	p.line("%s", p.dim(count(int(r.Events), "record", "records")+" in "+
 		time.Duration(r.Seconds*float64(time.Second)).Round(time.Millisecond).String()+", state "+r.StateDigest[:min(12, len(r.StateDigest))]))
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"runtime"
 
 	"github.com/spf13/cobra"
@@ -14,7 +15,11 @@ func (a *app) versionVerb() *cobra.Command {
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			v := map[string]string{"version": a.version, "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH}
-			return a.answer(v, func(p *printer) { p.line("jivad %s (%s, %s)", a.version, v["platform"], v["go"]) })
+			return a.answer(v, func(p *printer) { p.line("%s", a.versionLine()) })
 		},
 	}
+}
+
+func (a *app) versionLine() string {
+	return fmt.Sprintf("jivad %s (%s/%s, %s)", a.version, runtime.GOOS, runtime.GOARCH, runtime.Version())
 }

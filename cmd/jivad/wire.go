@@ -28,11 +28,32 @@ type companion interface {
 // failure of it and not a daemon that cannot be reached.
 var errDaemonFailed = errors.New("the daemon did not start")
 
+// manner is how a verb takes a companion for which no daemon runs.
+type manner int
+
+const (
+	// use opens one that is there.
+	use manner = iota
+	// look opens one that is there and leaves everything as it is.
+	look
+	// found makes one where there is none.
+	found
+)
+
 // with opens the companion, does f and closes it again. The session of today
 // stays open: a call is one entry of many.
 func (a *app) with(ctx context.Context, f func(ctx context.Context, c companion) error) error {
+	return a.within(ctx, use, f)
+}
+
+// looking is with for verbs that check.
+func (a *app) looking(ctx context.Context, f func(ctx context.Context, c companion) error) error {
+	return a.within(ctx, look, f)
+}
+
+func (a *app) within(ctx context.Context, how manner, f func(ctx context.Context, c companion) error) error {
 	settings, at, err := a.find()
-	c, err := a.connect(ctx, settings, at, err)
+	c, err := a.connect(ctx, settings, at, err, how)
 	if err != nil {
 		return err
 	}
@@ -46,7 +67,7 @@ func (a *app) with(ctx context.Context, f func(ctx context.Context, c companion)
 // connect reaches the daemon, or opens the store where none runs. A daemon goes
 // on with the settings of before when they were edited badly, so faults of
 // theirs matter only without one.
-func (a *app) connect(ctx context.Context, settings config.Config, at place, faults error) (companion, error) {
+func (a *app) connect(ctx context.Context, settings config.Config, at place, faults error, how manner) (companion, error) {
 	if at.socket == "" {
 		return nil, faults
 	}
@@ -57,12 +78,17 @@ func (a *app) connect(ctx context.Context, settings config.Config, at place, fau
 	if faults != nil {
 		return nil, faults
 	}
+	if how != found {
+		if err := a.missing(at); err != nil {
+			return nil, err
+		}
+	}
 	profile, _, _ := boards.Detect("/")
 	o, err := a.options(settings.On(profile), at)
 	if err != nil {
 		return nil, err
 	}
-	o.KeepOpen = true
+	o.KeepOpen, o.LookOnly = true, how == look
 	return lifecycle.Open(ctx, o)
 }
 

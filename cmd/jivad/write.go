@@ -21,6 +21,9 @@ func (a *app) writeVerb() *cobra.Command {
   jivad write - < entry.txt
   jivad write --date 2024-05-01 "What I remember of that day."`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := lifecycle.CheckCategory(note.Category); err != nil {
+				return fmt.Errorf("--category %s: %w", note.Category, err)
+			}
 			var err error
 			if note.Text, err = a.textOf(args); err != nil {
 				return err
@@ -33,12 +36,12 @@ func (a *app) writeVerb() *cobra.Command {
 				if a.flags.quiet && !a.flags.json {
 					return nil
 				}
-				return a.answer(r, func(p *printer) { tellReceipt(p, r) })
+				return a.answer(r, func(p *printer) { tellReceipt(p, r, note.Category) })
 			})
 		},
 	}
 	cmd.Flags().StringVar(&note.Date, "date", "", "day that the entry is about, `YYYY-MM-DD` (default: today)")
-	cmd.Flags().StringVar(&note.Category, "category", "", "consent category (default: "+lifecycle.DefaultCategory+")")
+	cmd.Flags().StringVar(&note.Category, "category", "", "consent category: "+strings.Join(lifecycle.Categories(), ", ")+" (default: "+lifecycle.DefaultCategory+")")
 	return cmd
 }
 
@@ -57,7 +60,7 @@ func (a *app) textOf(args []string) (string, error) {
 	return string(text), nil
 }
 
-func tellReceipt(p *printer, r lifecycle.Receipt) {
+func tellReceipt(p *printer, r lifecycle.Receipt, category string) {
 	if r.Duplicate {
 		p.line("Remembered already as %s; nothing changed.", tail(r.Event))
 		return
@@ -68,9 +71,13 @@ func tellReceipt(p *printer, r lifecycle.Receipt) {
 	}
 	p.line("Remembered as %s in session %d: %s; %d woken, %d brushed, %d held down.", p.bold(tail(r.Event)), r.Session, what, r.Reactivate, r.Soft, r.Suppressed)
 	p.line("%s", p.dim(fmt.Sprintf("force %.2f  focus %.2f  threshold %.2f  novelty %.2f  %s", r.Weight, r.Focus, r.Theta, r.Novelty, shares(r.Shares))))
+	if category != "" {
+		p.line("%s", p.dim("category "+category))
+	}
 }
 
 // shares writes a character.
 func shares(s lifecycle.Shares) string {
-	return fmt.Sprintf("tamas %.0f %%, rajas %.0f %%, sattva %.0f %%", 100*s.Tamas, 100*s.Rajas, 100*s.Sattva)
+	p := percents(s)
+	return "tamas " + p[0] + ", rajas " + p[1] + ", sattva " + p[2]
 }
