@@ -36,7 +36,9 @@ func (a *app) importVerb() *cobra.Command {
 		Short: "Remember what was written so far",
 		Long: `Reads files and folders (.md .markdown .txt .org .jsonl) and remembers their entries,
 each day as one session, oldest first. The files are only read. What is remembered
-already is passed over, so an import that was interrupted is simply run again.`,
+already is passed over, so an import that was interrupted is simply run again. What
+cannot be read is named and does not keep the rest out; the exit code is then 1.
+Links in a folder are not followed.`,
 		Example: "  jivad import ~/diary\n  jivad import --dry-run old.txt\n  jivad import --split heading notes.md\n  jivad import entries.jsonl    # {\"date\": \"2024-05-01\", \"text\": \"…\"}",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -81,7 +83,7 @@ func (a *app) importPaths(ctx context.Context, paths []string, split diary.Split
 		report.DryRun = true
 		report.Entries = len(notes)
 		err := a.answer(report, func(p *printer) { tellImport(p, report, a.flags.quiet) })
-		return errors.Join(err, report.failure())
+		return errors.Join(err, report.failure("; all others can be"))
 	}
 	return a.with(ctx, func(ctx context.Context, c companion) error {
 		bar := a.progress("entries", len(notes))
@@ -92,24 +94,26 @@ func (a *app) importPaths(ctx context.Context, paths []string, split diary.Split
 			return fmt.Errorf("%w; run the import again: what was remembered is passed over", err)
 		}
 		if err != nil {
-			return err
+			if done.New+done.Edited > 0 { // what was done is told all the same
+				err = errors.Join(err, a.answer(report, func(p *printer) { tellImport(p, report, a.flags.quiet) }))
+			}
+			return errors.Join(err, report.failure(""))
 		}
 		err = a.answer(report, func(p *printer) { tellImport(p, report, a.flags.quiet) })
-		return errors.Join(err, report.failure())
+		return errors.Join(err, report.failure("; all others were imported"))
 	})
 }
 
-// failure is the error of an import that could not read everything, or nil.
-func (r importReport) failure() error {
+// failure is the error of an import that could not read everything, or nil;
+// rest says what became of the others.
+func (r importReport) failure(rest string) error {
 	if len(r.Failed) == 0 {
 		return nil
 	}
-	rest := "all others were imported"
-	if r.DryRun {
-		rest = "all others can be"
+	if rest != "" {
+		rest += fmt.Sprintf(" (%s in %s)", count(r.Entries, "entry", "entries"), count(r.Files, "file", "files"))
 	}
-	return fmt.Errorf("%s could not be read; %s (%s in %s):\n  %s", count(len(r.Failed), "path", "paths"), rest,
-		count(r.Entries, "entry", "entries"), count(r.Files, "file", "files"), strings.Join(r.Failed, "\n  "))
+	return fmt.Errorf("%s could not be read%s:\n  %s", count(len(r.Failed), "path", "paths"), rest, strings.Join(r.Failed, "\n  "))
 }
 
 // running tells whether a daemon answers.
