@@ -160,6 +160,9 @@ func withDefaults(o Options) Options {
 
 // begin reads what earlier sessions left and starts the workers.
 func (c *Companion) begin(ctx context.Context) error {
+	if err := c.files.RemoveLeftovers(); err != nil {
+		c.log.Warn("what a crash left beside SOUL.md stays there", "error", err)
+	}
 	if err := c.readRecords(); err != nil {
 		return err
 	}

@@ -27,6 +27,13 @@ func (c *Companion) Recall(ctx context.Context, q RecallQuery) ([]Recalled, erro
 	if err != nil {
 		return nil, err
 	}
+	if q.Reminded {
+		hits, err := c.reminded(ctx, state, q.Text)
+		if err != nil {
+			return nil, err
+		}
+		return c.answer(state, hits, q)
+	}
 	found, err := c.byWords(ctx, q.Text)
 	if err != nil {
 		return nil, err
@@ -52,6 +59,26 @@ func (c *Companion) Recall(ctx context.Context, q RecallQuery) ([]Recalled, erro
 		h.close = h.phrase || h.lexical >= enoughWords || h.similarity >= usual
 	}
 	return c.answer(state, hits, q)
+}
+
+// reminded are the impressions that a text brings to mind, in that order: as
+// many as the context of a life holds.
+func (c *Companion) reminded(ctx context.Context, state *fold.State, text string) ([]*hit, error) {
+	v, err := c.opts.Embedder.Embed(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrQuery, err)
+	}
+	top, err := state.TopFor(v, state.Params.Reactivation.Context)
+	if err != nil {
+		return nil, err
+	}
+	hits := make([]*hit, len(top))
+	for i, r := range top {
+		hits[i] = &hit{
+			seq: state.Impressions[r.Index].Sequence, similarity: dot(state.Vectors.Row(r.Index), v), score: r.Influence, close: true,
+		}
+	}
+	return hits, nil
 }
 
 const (

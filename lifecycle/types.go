@@ -150,6 +150,9 @@ type RecallQuery struct {
 	// From and To bound the entry's own date, YYYY[-MM[-DD]], inclusive.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
+	// Reminded asks for what the companion itself is reminded of: influence ×
+	// cosine, with variety, instead of words and meaning.
+	Reminded bool `json:"reminded,omitempty"`
 }
 
 // Impression is one samskara as people ask for it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -432,6 +433,32 @@ func TestRecallFindsWordsAndDates(t *testing.T) {
 	for _, q := range []lifecycle.RecallQuery{{}, {Text: "x", Limit: 1000}, {Text: "x", From: "soon"}} {
 		if _, err := c.Recall(t.Context(), q); !errors.Is(err, lifecycle.ErrQuery) {
 			t.Errorf("%+v: %v", q, err)
+		}
+	}
+}
+
+// What the companion is reminded of is deep and like the query, and no leftover
+// of a crash stays beside SOUL.md.
+func TestReminded(t *testing.T) {
+	w := newWorld(t)
+	left := filepath.Join(w.dir, ".SOUL.md.123.tmp")
+	if err := os.WriteFile(left, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := w.live(t)
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the leftover: %v", err)
+	}
+	if _, err := c.Import(t.Context(), notes(40), nil); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Recall(t.Context(), lifecycle.RecallQuery{Text: "the slow walk by the river", Reminded: true, Limit: 5})
+	if err != nil || len(got) != 5 {
+		t.Fatalf("%d answers, %v", len(got), err)
+	}
+	for _, x := range got {
+		if want := x.Impression.Depth * x.Similarity; math.Abs(x.Score-want) > 1e-6 || x.Score <= 0 {
+			t.Errorf("rank %d: score %v, depth × likeness %v", x.Rank, x.Score, want)
 		}
 	}
 }

@@ -18,8 +18,11 @@ func (a *app) recallVerb() *cobra.Command {
 		Short: "Find entries by meaning and by words",
 		Long: `Finds entries by meaning and by words, the best first. The match, from 0 to 1, is the
 mean of the likeness in meaning and of the share of your words that the entry holds.
-Entries that hold the query letter for letter ("literal") come before all others.`,
-		Example: "  jivad recall \"walks by the river\"\n  jivad recall --limit 3 --from 2024 --to 2024-06 rain",
+Entries that hold the query letter for letter ("literal") come before all others.
+
+With --reminded it shows what the companion itself is reminded of: deep impressions that
+are like your words, the match being depth times likeness, and not the same thought twelve times.`,
+		Example: "  jivad recall \"walks by the river\"\n  jivad recall --limit 3 --from 2024 --to 2024-06 rain\n  jivad recall --reminded \"rain on the tent\"",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("%s takes what to look for", cmd.CommandPath())
@@ -42,6 +45,7 @@ Entries that hold the query letter for letter ("literal") come before all others
 	}
 	cmd.Flags().IntVar(&q.Limit, "limit", 10, "the most answers, 1 to 100")
 	cmd.Flags().StringVar(&q.From, "from", "", "no entry before `DATE`, YYYY[-MM[-DD]]")
+	cmd.Flags().BoolVar(&q.Reminded, "reminded", false, "what the companion is reminded of, rather than what fits best")
 	cmd.Flags().StringVar(&q.To, "to", "", "no entry after `DATE`, YYYY[-MM[-DD]]")
 	return cmd
 }
