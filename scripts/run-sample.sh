@@ -46,17 +46,17 @@ jivad soul
 printf '\n%s\n\n' "4. How it came there: one session per day of the diary."
 jivad trend
 
-printf '\n%s\n' "For a companion of your own: $1 init, then $1 run. This folder goes when this stops."
-if [ -t 0 ]; then
-  cat <<EOF
+cat <<EOF
 
-Try next, in another terminal:
+5. Try next, in another terminal while this runs:
 
   $1 --data $data --socket $scratch/jivad.sock recall "walks along the river"
   $1 --data $data --socket $scratch/jivad.sock write "Sat for ten minutes. The tap dripped."
   $1 --data $data --socket $scratch/jivad.sock vasanas
 
-The daemon is running. Ctrl-C stops it.
+For a companion of your own: $1 init, then $1 run. This folder goes when this stops.
 EOF
+if [ -t 0 ]; then
+  printf '\n%s\n' "The daemon is running. Ctrl-C stops it."
   wait "$daemon" || true
 fi
