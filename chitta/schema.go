@@ -15,6 +15,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
+	"github.com/jivad/jivad/internal/atomicfile"
 	"github.com/jivad/jivad/internal/ledger"
 )
 
@@ -93,7 +94,7 @@ func create(path string) (err error) {
 			return err
 		}
 	}
-	return errors.Join(removeIfThere(temp), syncDir(dir))
+	return errors.Join(removeIfThere(temp), atomicfile.SyncDir(dir))
 }
 
 // openDB opens the database of a folder, or says who holds it.
@@ -231,12 +232,4 @@ func removeIfThere(path string) error {
 		return err
 	}
 	return nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
