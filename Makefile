@@ -52,7 +52,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s)
 	scripts/fuzz.sh $(FUZZTIME)
 
 bench: ## all benchmarks into bench.txt
-	go test -run '^$$' -bench . -benchmem ./... | tee bench.txt
+	go test -run '^$$' -bench . -benchmem -timeout 60m ./... | tee bench.txt
 
 bench-compare: ## benchmarks of BASE (HEAD~1) against the work tree
 	scripts/bench-compare.sh $(BASE) "$(TOOL) benchstat"
@@ -68,4 +68,4 @@ test-arm64: ## pure packages and the fold on 64- and 32-bit ARM under qemu
 	scripts/cross-fold.sh
 
 clean: ## remove what was built
-	rm -rf bin dist coverage.out coverage.html bench.txt bench-*.txt
+	rm -rf bin dist coverage.out coverage.html bench.txt bench-*.txt $${TMPDIR:-/tmp}/jivad-{bench,aged,idle,sentences}-*
