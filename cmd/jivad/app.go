@@ -82,7 +82,6 @@ func (a *app) root() *cobra.Command {
 		a.initVerb(), a.runVerb(), a.statusVerb(), a.doctorVerb(), a.writeVerb(), a.importVerb(), a.sessionVerb(),
 		a.recallVerb(), a.showVerb(), a.soulVerb(), a.vasanasVerb(), a.trendVerb(), a.verifyVerb(), a.versionVerb(),
 	)
-	root.SetVersionTemplate(a.versionLine() + "\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var unknown *pflag.NotExistError
 		if !errors.As(err, &unknown) {
