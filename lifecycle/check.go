@@ -95,7 +95,11 @@ func (c *Companion) regenerate() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.summary(state, r.Record, own, past)
+	depths, err := depthsOf(state)
+	if err != nil {
+		return nil, err
+	}
+	s, err := c.summary(state, depths, r.Record, own, past)
 	if err != nil {
 		return nil, err
 	}

@@ -32,15 +32,19 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	if err != nil {
 		return fmt.Errorf("what session %d handed on: %w", number-1, err)
 	}
-	tendencies, err := c.tendencies(ctx, state, past.vasanas)
+	depths, err := depthsOf(state)
+	if err != nil {
+		return err
+	}
+	tendencies, err := c.tendencies(ctx, state, depths, past.vasanas)
 	if err != nil {
 		return fmt.Errorf("tendencies: %w", err)
 	}
-	record, err := c.trendRecord(state, tendencies, past.narrative)
+	record, err := c.trendRecord(state, depths, tendencies, past.narrative)
 	if err != nil {
 		return fmt.Errorf("trend: %w", err)
 	}
-	summary, err := c.summary(state, record, tendencies, past.vasanas)
+	summary, err := c.summary(state, depths, record, tendencies, past.vasanas)
 	if err != nil {
 		return fmt.Errorf("summary: %w", err)
 	}
@@ -84,6 +88,18 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	return nil
 }
 
+// depthsOf are the depths of all impressions now.
+func depthsOf(state *fold.State) ([]float64, error) {
+	out := make([]float64, len(state.Impressions))
+	for i := range out {
+		var err error
+		if out[i], err = state.Depth(i); err != nil {
+			return nil, fmt.Errorf("depth of impression %d: %w", i, err)
+		}
+	}
+	return out, nil
+}
+
 // legacy are the records that a session leaves in the store.
 func (c *Companion) legacy(r sessionRecord, h heritage, document []byte) ([]chitta.Value, error) {
 	record, err := json.Marshal(r)
@@ -103,22 +119,18 @@ func (c *Companion) legacy(r sessionRecord, h heritage, document []byte) ([]chit
 }
 
 // tendencies finds the clusters of the store, with names.
-func (c *Companion) tendencies(ctx context.Context, state *fold.State, past []vasana.Vasana) ([]vasana.Vasana, error) {
+func (c *Companion) tendencies(ctx context.Context, state *fold.State, depths []float64, past []vasana.Vasana) ([]vasana.Vasana, error) {
 	if err := c.life.graph.Update(ctx, state.Vectors); err != nil {
 		return nil, err
 	}
 	points := make([]vasana.Point, len(state.Impressions))
 	for i, m := range state.Impressions {
-		depth, err := state.Depth(i)
-		if err != nil {
-			return nil, err
-		}
 		hardness, err := state.Params.Reactivation.Hardness(state.Age(i))
 		if err != nil {
 			return nil, err
 		}
 		points[i] = vasana.Point{
-			ID: m.ID, Live: true, Influence: depth, Depth: depth, Hardness: hardness, Guna: m.Guna,
+			ID: m.ID, Live: true, Influence: depths[i], Depth: depths[i], Hardness: hardness, Guna: m.Guna,
 			FirstSession: int(m.Born), LastSession: int(m.Last),
 		}
 	}
@@ -131,7 +143,7 @@ func (c *Companion) tendencies(ctx context.Context, state *fold.State, past []va
 }
 
 // trendRecord is the session's line of the trend.
-func (c *Companion) trendRecord(state *fold.State, found []vasana.Vasana, identity []float32) (soul.Record, error) {
+func (c *Companion) trendRecord(state *fold.State, depths []float64, found []vasana.Vasana, identity []float32) (soul.Record, error) {
 	s := &state.Session
 	now, _ := c.opts.Now()
 	r := soul.Record{
@@ -152,16 +164,11 @@ func (c *Companion) trendRecord(state *fold.State, found []vasana.Vasana, identi
 		gunas, weights = append(gunas, v.Guna), append(weights, v.Influence)
 	}
 	all := make([]reactivation.Guna, len(state.Impressions))
-	influence := make([]float64, len(all))
 	for i := range all {
-		depth, err := state.Depth(i)
-		if err != nil {
-			return r, err
-		}
-		all[i], influence[i] = state.Impressions[i].Guna, depth
+		all[i] = state.Impressions[i].Guna
 	}
 	if len(found) == 0 { // no tendency yet: the impressions themselves
-		gunas, weights = all, influence
+		gunas, weights = all, depths
 	}
 	store, err := soul.GStore(gunas, weights)
 	if err != nil {
@@ -185,7 +192,7 @@ func (c *Companion) trendRecord(state *fold.State, found []vasana.Vasana, identi
 }
 
 // summary gathers what SOUL.md says.
-func (c *Companion) summary(state *fold.State, r soul.Record, found, past []vasana.Vasana) (soul.Summary, error) {
+func (c *Companion) summary(state *fold.State, depths []float64, r soul.Record, found, past []vasana.Vasana) (soul.Summary, error) {
 	given, err := c.given()
 	if err != nil {
 		return soul.Summary{}, err
@@ -199,11 +206,7 @@ func (c *Companion) summary(state *fold.State, r soul.Record, found, past []vasa
 		Trend: append(c.before(r.Session), r),
 	}
 	var total float64
-	for i := range state.Impressions {
-		d, err := state.Depth(i)
-		if err != nil {
-			return out, err
-		}
+	for _, d := range depths {
 		total += d
 	}
 	for _, v := range found {
