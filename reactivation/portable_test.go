@@ -15,7 +15,7 @@ func TestPortableFunctionsAgreeWithTheLibrary(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		mine     func(float64) float64
-		library  func(float64) float64
+		standard func(float64) float64
 		low, top float64
 	}{
 		{"exp", exp, math.Exp, -700, 0},
@@ -33,7 +33,7 @@ func TestPortableFunctionsAgreeWithTheLibrary(t *testing.T) {
 	} {
 		rapid.Check(t, func(t *rapid.T) {
 			x := rapid.Float64Range(c.low, c.top).Draw(t, "x")
-			got, want := c.mine(x), c.library(x)
+			got, want := c.mine(x), c.standard(x)
 			if math.Abs(got-want) > libraryTolerance*math.Abs(want) {
 				t.Fatalf("%s(%v) is %.17g; expected %.17g", c.name, x, got, want)
 			}
