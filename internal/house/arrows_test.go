@@ -25,7 +25,7 @@ var arrows = map[string][]string{
 	"chitta/fold":         {"reactivation", "gate"},
 	"chitta/neighbour":    {"chitta/fold"},
 	"chitta/vasana":       {"reactivation"},
-	"chitta":              {"chitta/fold", "chitta/neighbour", "reactivation", "gate", "internal/ledger", "internal/atomicfile"},
+	"chitta":              {"chitta/fold", "reactivation", "gate", "internal/ledger", "internal/atomicfile"},
 	"soul/lineage":        {"internal/ledger"},
 	"soul":                {"reactivation", "internal/atomicfile"},
 	"lifecycle": {
