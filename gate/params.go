@@ -45,8 +45,32 @@ type Params struct {
 	Mode Mode
 }
 
-// Default gives the parameters of the specification, scaled for the built-in
-// embedder.
+// Scale are the parameters that belong to the spread of one embedder's
+// similarities, as they were measured for it. KBase is among them because focus,
+// and with it the number of deviations, follows the temperature.
+type Scale struct{ Temperature, KBase, MinSimilarity, NoiseFloor float64 }
+
+// On fills the parameters of the scale that are 0 with those of s.
+func (p Params) On(s Scale) Params {
+	for _, f := range []struct {
+		to   *float64
+		from float64
+	}{{&p.Temperature, s.Temperature}, {&p.KBase, s.KBase}, {&p.MinSimilarity, s.MinSimilarity}, {&p.NoiseFloor, s.NoiseFloor}} {
+		if *f.to == 0 {
+			*f.to = f.from
+		}
+	}
+	return p
+}
+
+// Unscaled leaves the parameters of the scale 0, for On to fill.
+func (p Params) Unscaled() Params {
+	p.Temperature, p.KBase, p.MinSimilarity, p.NoiseFloor = 0, 0, 0, 0
+	return p
+}
+
+// Default gives the parameters of the specification. An embedder whose
+// similarities were measured has a Scale of its own.
 func Default() Params {
 	return Params{
 		Candidates: 256, Temperature: 0.05, KBase: 2,

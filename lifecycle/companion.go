@@ -148,7 +148,9 @@ func withDefaults(o Options) Options {
 	}
 	if o.Params == (fold.Params{}) {
 		o.Params = fold.DefaultParams()
+		o.Params.Gate = o.Params.Gate.Unscaled()
 	}
+	o.Params.Gate = o.Params.Gate.On(scaleOf(o.Embedder))
 	if o.Params.Profile == fold.DefaultParams().Profile {
 		o.Params.Profile = o.Embedder.ID() // whose scale of similarity the values are for
 	}

@@ -140,9 +140,13 @@ func phraseOf(text string, r *rand.Rand) string {
 
 // figures are what the gate and the depths did over a diary.
 type figures struct {
-	fired, focus, depth, peak []float64
-	correlation               float64
+	fired, focus, read, depth, peak []float64
+	correlation                     float64
 }
+
+// someStore is how many impressions must be there before an entry counts in the
+// figures of the gate: a handful of similarities has hardly a spread.
+const someStore = 50
 
 // refold folds the first 300 entries of a store again with other parameters.
 func refold(t *testing.T, s *chitta.Store, mode gate.Mode) figures {
@@ -170,14 +174,15 @@ func refold(t *testing.T, s *chitta.Store, mode gate.Mode) figures {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if experienced && len(near) >= 20 {
+		if experienced && len(near) >= someStore {
 			f.fired = append(f.fired, float64(len(out.Fired)+len(out.Suppressed)))
 			f.focus = append(f.focus, out.Reading.Focus)
+			f.read = append(f.read, float64(len(near)))
 		}
 	}
 	shares := make([]float64, len(f.fired))
 	for i, n := range f.fired {
-		shares[i] = n / float64(min(256, i+20))
+		shares[i] = n / f.read[i]
 	}
 	f.correlation = correlation(f.focus, shares)
 	for i := range state.Impressions {
@@ -239,16 +244,17 @@ func TestDynamicsOnDiaries(t *testing.T) {
 					t.Errorf("%s is %.3f, not from %v to %v", name, x, low, high)
 				}
 			}
-			within("the 5 % depth", quantile(a.depth, .05), 0.02, 0.08)
-			within("the median depth", quantile(a.depth, .5), 0.05, 0.15)
-			within("the 95 % depth", quantile(a.depth, .95), 0.10, 0.35)
-			within("the greatest peak", quantile(a.peak, 1), 0.15, 0.70)
-			within("the median of fired", quantile(a.fired, .5), 4, 15)
-			within("the spread of focus", quantile(a.focus, .95)-quantile(a.focus, .05), 0.1, 1)
-			within("the correlation of focus and fired", a.correlation, -0.9, -0.1)
-			if quantile(b.fired, .5) > quantile(a.fired, .5)/2 {
-				t.Errorf("the literal mode fires %v at the median, the other %v", quantile(b.fired, .5), quantile(a.fired, .5))
-			}
+			within("the 5 % depth", quantile(a.depth, .05), 0.03, 0.06)
+			within("the median depth", quantile(a.depth, .5), 0.06, 0.12)
+			within("the 95 % depth", quantile(a.depth, .95), 0.10, 0.25)
+			within("the greatest peak", quantile(a.peak, 1), 0.25, 0.5)
+			within("the median of fired", quantile(a.fired, .5), 6, 12)
+			within("the 5 % focus", quantile(a.focus, .05), 0.1, 0.3)
+			within("the 95 % focus", quantile(a.focus, .95), 0.3, 0.7)
+			within("the spread of focus", quantile(a.focus, .95)-quantile(a.focus, .05), 0.2, 1)
+			within("the correlation of focus and fired", a.correlation, -0.7, -0.2)
+			within("the correlation in the literal mode", b.correlation, 0.4, 1)
+			within("the median of fired in the literal mode", quantile(b.fired, .5), 0, min(3, quantile(a.fired, .5)/2))
 		})
 	}
 }

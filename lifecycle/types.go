@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/gate"
 )
 
 // Embedder turns text into a unit vector of a fixed dimension.
@@ -15,6 +16,21 @@ type Embedder interface {
 	Dim() int
 	// Embed returns a fresh unit vector. Text without anything to embed is an error.
 	Embed(ctx context.Context, text string) ([]float32, error)
+}
+
+// Scaled is an Embedder whose similarities were measured: it declares the
+// parameters of the gate that suit their spread. For another embedder they are
+// those of the specification.
+type Scaled interface {
+	Scale() gate.Scale
+}
+
+func scaleOf(e Embedder) gate.Scale {
+	if s, ok := e.(Scaled); ok {
+		return s.Scale()
+	}
+	p := gate.Default()
+	return gate.Scale{Temperature: p.Temperature, KBase: p.KBase, MinSimilarity: p.MinSimilarity, NoiseFloor: p.NoiseFloor}
 }
 
 // Assessor judges an experience once.

@@ -30,8 +30,10 @@ func TestDefaultsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Params != fold.DefaultParams() {
-		t.Errorf("dynamics %+v, want %+v", o.Params, fold.DefaultParams())
+	want := fold.DefaultParams()
+	want.Gate = want.Gate.Unscaled() // the embedder's scale is filled in later
+	if o.Params != want {
+		t.Errorf("dynamics %+v, want %+v", o.Params, want)
 	}
 	if o.Vasana != vasana.DefaultParams() {
 		t.Errorf("tendencies %+v, want %+v", o.Vasana, vasana.DefaultParams())

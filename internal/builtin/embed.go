@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"sync"
+
+	"github.com/jivad/jivad/gate"
 )
 
 // Dim is the dimension of every vector of the built-in embedder.
@@ -83,6 +85,13 @@ func (e *Embedder) ID() string { return embedderID }
 
 // Dim is the length of every vector, 512.
 func (e *Embedder) Dim() int { return Dim }
+
+// Scale is what suits the spread of these vectors' similarities. It was chosen on three diaries so that
+// focus tells their entries apart and some seven to twelve of 256 impressions are woken by one
+// (docs/divergence.md, D-16).
+func (e *Embedder) Scale() gate.Scale {
+	return gate.Scale{Temperature: 0.0375, KBase: 1.7, MinSimilarity: 0.25, NoiseFloor: 0.20}
+}
 
 // Embed returns the unit vector of text, the same bits for the same text on the same machine.
 // It returns ErrNothingToEmbed for blank text and the context's error when cancelled between pieces.

@@ -105,7 +105,7 @@ func Default() Config {
 		Session:     Session{Idle: 30 * time.Minute},
 		Soul:        Soul{MaxBytes: 8 << 10},
 		Model:       Model{MaxPieces: 32},
-		Dynamics:    Dynamics{Reactivation: reactivation.Default(), Gate: gate.Default()},
+		Dynamics:    Dynamics{Reactivation: reactivation.Default(), Gate: gate.Default().Unscaled()},
 		Vasana:      Vasana{MinPoints: 3, GunaCoherence: 0.9, SemanticLow: 0.3, SemanticHigh: 0.85},
 		Index:       Index{Mode: "auto"},
 		Limits:      Limits{SnapshotEvery: 500},

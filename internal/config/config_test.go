@@ -272,7 +272,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil && (!errors.As(err, &faults) || len(faults.Faults) == 0) {
 			t.Fatalf("%v is no list of faults", err)
 		}
-		if err == nil && (c.Dynamics.Gate.Validate() != nil || c.Dynamics.Reactivation.Validate() != nil) {
+		if err == nil && (c.Dynamics.Gate.On(usual).Validate() != nil || c.Dynamics.Reactivation.Validate() != nil) {
 			t.Fatal("the dynamics of an accepted file are not valid")
 		}
 	})

@@ -25,15 +25,18 @@ var dynamicsAbout = map[string]string{
 	"dynamics.reactivation.context":       "How many impressions a life is opened with; 1 to 4096.",
 	"dynamics.reactivation.mmr":           "Relevance (1) against variety (0) among them; 0 to 1.",
 	"dynamics.gate.candidates":            "How many of the nearest impressions are read; 1 to 65536.",
-	"dynamics.gate.temperature":           "Temperature of the softmax over the similarities; 0.001 to 1000.",
-	"dynamics.gate.k_base":                "How many deviations above the mean the threshold lies; 0 to 100.",
-	"dynamics.gate.min_similarity":        "Similarity below which nothing is ever woken; 0 to 1.",
-	"dynamics.gate.noise_floor":           "Similarity below which nothing is touched at all; 0 to min_similarity.",
+	"dynamics.gate.temperature":           "Temperature of the softmax over the similarities; 0.001 to 1000, or 0 for what was\nmeasured with the embedder.",
+	"dynamics.gate.k_base":                "How many deviations above the mean the threshold lies; up to 100, or 0 as before.",
+	"dynamics.gate.min_similarity":        "Similarity below which nothing is ever woken; up to 1, or 0 as before.",
+	"dynamics.gate.noise_floor":           "Similarity below which nothing is touched at all; up to min_similarity, or 0 as before.",
 	"dynamics.gate.inertia_gain":          "How far a dull session raises the threshold; 0 to 1.",
 	"dynamics.gate.reactivity_gain":       "How much a restless session stiffens what is there; 0 to 100.",
 	"dynamics.gate.balance":               "Share from which dullness and restlessness count; 1/3 is a balanced context, 0 counts all of it; 0 to 0.9.",
 	"dynamics.gate.mode":                  "concentrate: the more focus, the fewer are woken; literal: the other way round.",
 }
+
+// usual stands in for the scale of the embedder while the rest is checked.
+var usual = gate.Scale{Temperature: 0.05, KBase: 2, MinSimilarity: 1, NoiseFloor: 0}
 
 // dynamics are the keys of the parameters, by the fields of their types.
 func dynamics() []key {
@@ -46,7 +49,7 @@ func dynamics() []key {
 		{"dynamics.reactivation.", func(c *Config) reflect.Value { return reflect.ValueOf(&c.Dynamics.Reactivation).Elem() },
 			func(c *Config) error { return c.Dynamics.Reactivation.Validate() }},
 		{"dynamics.gate.", func(c *Config) reflect.Value { return reflect.ValueOf(&c.Dynamics.Gate).Elem() },
-			func(c *Config) error { return c.Dynamics.Gate.Validate() }},
+			func(c *Config) error { return c.Dynamics.Gate.On(usual).Validate() }},
 	} {
 		fields := part.of(&Config{}).Type()
 		for i := range fields.NumField() {

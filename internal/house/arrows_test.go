@@ -34,10 +34,10 @@ var arrows = map[string][]string{
 	},
 	"sync":                     {"soul/lineage"},
 	"sync/hub":                 {"sync", "soul/lineage"},
-	"internal/builtin":         {"chitta/fold", "reactivation", "lifecycle"},
+	"internal/builtin":         {"chitta/fold", "reactivation", "gate", "lifecycle"},
 	"internal/builtin/usepack": {},                                                               // packs the weights that internal/builtin embeds
 	"internal/builtin/train":   {"internal/builtin", "chitta/fold", "reactivation", "lifecycle"}, // fits its tables
-	"internal/ollama":          {"chitta/fold", "reactivation", "lifecycle"},
+	"internal/ollama":          {"chitta/fold", "reactivation", "gate", "lifecycle"},
 	"internal/api":             {"lifecycle", "soul"},
 	"internal/config":          {"boards", "gate", "reactivation"},
 	"cmd/jivad":                {"*"}, // the only place that wires
