@@ -106,36 +106,6 @@ func (m *Matrix) scan(query []float32, from, to int, skip func(int) bool, best *
 	}
 }
 
-// Dot returns the cosine of two unit vectors of one length, clamped to [-1,1].
-//
-// It is computed in float32 in one fixed order: eight sums, component i going
-// to sum i mod 8, added pairwise at the end. The conversion of each product
-// forbids the compiler to fuse it with the addition, so the bits are the same
-// on every architecture. Where the lengths differ the result is 0.
-func Dot(a, b []float32) float32 {
-	if len(a) != len(b) {
-		return 0
-	}
-	var s0, s1, s2, s3, s4, s5, s6, s7 float32
-	for len(a) >= 8 && len(b) >= 8 {
-		s0 += float32(a[0] * b[0])
-		s1 += float32(a[1] * b[1])
-		s2 += float32(a[2] * b[2])
-		s3 += float32(a[3] * b[3])
-		s4 += float32(a[4] * b[4])
-		s5 += float32(a[5] * b[5])
-		s6 += float32(a[6] * b[6])
-		s7 += float32(a[7] * b[7])
-		a, b = a[8:], b[8:]
-	}
-	rest := [8]float32{s0, s1, s2, s3, s4, s5, s6, s7}
-	for i := range min(len(a), len(b)) {
-		rest[i&7] += float32(a[i] * b[i])
-	}
-	sum := ((rest[0] + rest[4]) + (rest[2] + rest[6])) + ((rest[1] + rest[5]) + (rest[3] + rest[7]))
-	return min(max(sum, -1), 1)
-}
-
 // scored is a Candidate before its similarity is widened.
 type scored struct {
 	similarity float32
