@@ -9,24 +9,32 @@ const lanes = 8
 // is fixed and no product is fused, so that every machine gives the same bits.
 // Against float64 the error stays under 1e-6 for unit rows.
 func dot(a, b []float32) float32 {
-	b = b[:len(a)]
-	var s0, s1, s2, s3, s4, s5, s6, s7 float32
-	k := 0
-	for ; k+lanes <= len(a); k += lanes {
-		x, y := (*[lanes]float32)(a[k:k+lanes]), (*[lanes]float32)(b[k:k+lanes])
-		s0 += float32(x[0] * y[0])
-		s1 += float32(x[1] * y[1])
-		s2 += float32(x[2] * y[2])
-		s3 += float32(x[3] * y[3])
-		s4 += float32(x[4] * y[4])
-		s5 += float32(x[5] * y[5])
-		s6 += float32(x[6] * y[6])
-		s7 += float32(x[7] * y[7])
+	var s [lanes]float32
+	whole := len(a) &^ (lanes - 1)
+	if whole > 0 {
+		addProducts(&s, a[:whole], b[:whole])
 	}
-	for ; k < len(a); k++ {
-		s0 += float32(a[k] * b[k])
+	for k := whole; k < len(a); k++ {
+		s[0] += float32(a[k] * b[k])
 	}
-	return ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7))
+	return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]))
+}
+
+// addPlain is addProducts in plain Go.
+func addPlain(s *[lanes]float32, a, b []float32) {
+	s0, s1, s2, s3, s4, s5, s6, s7 := s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
+	for len(a) >= lanes && len(b) >= lanes {
+		s0 += float32(a[0] * b[0])
+		s1 += float32(a[1] * b[1])
+		s2 += float32(a[2] * b[2])
+		s3 += float32(a[3] * b[3])
+		s4 += float32(a[4] * b[4])
+		s5 += float32(a[5] * b[5])
+		s6 += float32(a[6] * b[6])
+		s7 += float32(a[7] * b[7])
+		a, b = a[lanes:], b[lanes:]
+	}
+	*s = [lanes]float32{s0, s1, s2, s3, s4, s5, s6, s7}
 }
 
 // squares is the squared length of a row in float64. A float32 squared is
