@@ -134,7 +134,7 @@ func (c *Companion) tendencies(ctx context.Context, state *fold.State, depths []
 			FirstSession: int(m.Born), LastSession: int(m.Last),
 		}
 	}
-	found, err := vasana.Detect(c.life.graph, state.Vectors, points, past, int(state.Session.Number))
+	found, err := vasana.Detect(c.life.graph, points, past, int(state.Session.Number))
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func BenchmarkDetect(b *testing.B) {
 			}
 			var previous []Vasana
 			for b.Loop() {
-				found, err := Detect(g, m, points, previous, 1)
+				found, err := Detect(g, points, previous, 1)
 				if err != nil {
 					b.Fatal(err)
 				}

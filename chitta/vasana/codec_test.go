@@ -16,7 +16,7 @@ func TestStoredGraphComesBack(t *testing.T) {
 	if err := back.UnmarshalBinary(data); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Detect(back, m, make([]Point, m.Len()), nil, 1); !errors.Is(err, ErrBehind) {
+	if _, err := Detect(back, make([]Point, m.Len()), nil, 1); !errors.Is(err, ErrBehind) {
 		t.Errorf("a stored graph was used before it met its rows: %v", err)
 	}
 	if err := back.Update(t.Context(), m); err != nil {

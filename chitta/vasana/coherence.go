@@ -1,65 +1,59 @@
 package vasana
 
 import (
-	"github.com/jivad/jivad/reactivation"
-)
+	"cmp"
+	"slices"
 
-const (
-	// exactMembers is up to which size every pair is looked at.
-	exactMembers = 2000
-	// directionGrid sets how finely larger clusters are looked round.
-	directionGrid = 8
+	"github.com/jivad/jivad/reactivation"
 )
 
 // leastResonance is the least guna resonance of any two, 1 for fewer than two.
 //
-// Up to exactMembers it is exact. Beyond, it uses that on the unit sphere
-// r = 1 − |a−b|²/2, so that the least resonance is the greatest distance: the
-// two extremes along each of 769 directions are measured. No direction is
-// further than φ from a grid direction, tan φ ≤ √2/(2·directionGrid), so the
-// greatest distance found is at least cos φ of the true one and the result
-// exceeds the true r by at most sin²φ·(1−r), less than 0.8 % of 1−r.
+// Only the corners of the convex hull, as seen from the middle of the sphere,
+// need be compared. What lies between a and b is (λ·a + μ·b)/|λ·a + μ·b| with
+// λ + μ = 1, the divisor is 1 or less, and resonances are 0 or more: so with
+// whatever it is compared, it resonates at least as much as a or as b does.
 func leastResonance(gs []reactivation.Guna) float64 {
 	least := 1.0
-	if len(gs) <= exactMembers {
-		for i := range gs {
-			for j := range i {
-				least = min(least, gs[i].Resonance(gs[j]))
-			}
-		}
-		return least
-	}
-	const m = directionGrid
-	for x := -m; x <= m; x++ {
-		for y := -m; y <= m; y++ {
-			for z := 0; z <= m; z++ {
-				// One of each opposite pair, on the surface of the cube.
-				onSurface := x == -m || x == m || y == -m || y == m || z == m
-				half := z > 0 || y > 0 || (y == 0 && x > 0)
-				if onSurface && half {
-					least = min(least, extremes(gs, float64(x), float64(y), float64(z)))
-				}
-			}
+	around := corners(gs)
+	for i := range around {
+		for j := range i {
+			least = min(least, around[i].Resonance(around[j]))
 		}
 	}
 	return least
 }
 
-// extremes is the resonance of the two furthest apart along (x, y, z).
-func extremes(gs []reactivation.Guna, x, y, z float64) float64 {
-	along := func(g reactivation.Guna) float64 {
-		return float64(x*g.Tamas) + float64(y*g.Rajas) + float64(z*g.Sattva)
+// corners are the gunas on the convex hull, some twice. Seen from the middle
+// they are points of the plane tamas + rajas + sattva = 1, where the hull is
+// made by going along it and back (Andrew's monotone chain).
+func corners(gs []reactivation.Guna) []reactivation.Guna {
+	type point struct {
+		x, y float64
+		g    reactivation.Guna
 	}
-	low, high := 0, 0
-	least, most := along(gs[0]), along(gs[0])
-	for i := 1; i < len(gs); i++ {
-		a := along(gs[i])
-		if a < least {
-			low, least = i, a
-		}
-		if a > most {
-			high, most = i, a
-		}
+	flat := make([]point, len(gs))
+	for i, g := range gs {
+		sum := g.Tamas + g.Rajas + g.Sattva
+		flat[i] = point{g.Tamas / sum, g.Rajas / sum, g}
 	}
-	return gs[low].Resonance(gs[high])
+	slices.SortFunc(flat, func(a, b point) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)) })
+	left := func(a, b, c point) bool { // whether the way from a over b to c turns left
+		return float64((b.x-a.x)*(c.y-a.y)) > float64((b.y-a.y)*(c.x-a.x))
+	}
+	var around []reactivation.Guna
+	for range 2 {
+		var chain []point
+		for _, p := range flat {
+			for len(chain) >= 2 && !left(chain[len(chain)-2], chain[len(chain)-1], p) {
+				chain = chain[:len(chain)-1]
+			}
+			chain = append(chain, p)
+		}
+		for _, p := range chain {
+			around = append(around, p.g)
+		}
+		slices.Reverse(flat)
+	}
+	return around
 }

@@ -49,39 +49,36 @@ func cluster(g *Graph, points []Point) [][]uint32 {
 
 // neighbours is an adjacency list in one piece: those of i are
 // list[start[i]:start[i+1]].
-type neighbours struct {
-	start []int
-	list  []uint32
-}
+type neighbours struct{ start, list []uint32 }
 
 func (n neighbours) of(i uint32) []uint32 { return n.list[n.start[i]:n.start[i+1]] }
 
 // adjacency keeps of the graph the edges between live points of like
 // character, in both directions.
 func adjacency(g *Graph, points []Point) neighbours {
-	joined := func(i, j int) bool {
-		a, b := &points[i], &points[j]
-		return a.Live && b.Live && a.Guna.Resonance(b.Guna) >= g.params.GunaCoherence
-	}
-	start := make([]int, len(points)+1)
-	for i, j := range g.Near {
-		if joined(i, j) {
-			start[i+1]++
-			start[j+1]++
+	type edge struct{ i, j uint32 }
+	kept := make([]edge, 0, g.Edges())
+	start := make([]uint32, len(points)+2)
+	for i := range points {
+		a := &points[i]
+		for _, j := range g.below(i) {
+			if b := &points[j]; a.Live && b.Live && a.Guna.Resonance(b.Guna) >= g.params.GunaCoherence {
+				kept = append(kept, edge{uint32(i), j})
+				start[i+2]++
+				start[j+2]++
+			}
 		}
 	}
 	for i := range points {
-		start[i+1] += start[i]
+		start[i+2] += start[i+1]
 	}
-	list := make([]uint32, start[len(points)])
-	place := make([]int, len(points))
-	copy(place, start)
-	for i, j := range g.Near {
-		if joined(i, j) {
-			list[place[i]], list[place[j]] = uint32(j), uint32(i)
-			place[i]++
-			place[j]++
-		}
+	// While the list is filled start[i+1] is the next free place of i; in the
+	// end that is where those of i+1 begin.
+	list := make([]uint32, 2*len(kept))
+	for _, e := range kept {
+		list[start[e.i+1]], list[start[e.j+1]] = e.j, e.i
+		start[e.i+1]++
+		start[e.j+1]++
 	}
-	return neighbours{start, list}
+	return neighbours{start[:len(points)+1], list}
 }

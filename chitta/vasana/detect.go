@@ -39,8 +39,6 @@ type Vasana struct {
 	// Members are the rows, ascending; Keys their IDs in the same order.
 	Members []uint32
 	Keys    [][16]byte
-	// Centroid is the direction of the mean embedding: unit length.
-	Centroid []float32
 	// Guna is the common character, weighted by influence.
 	Guna reactivation.Guna
 	// Coherence is the least guna resonance of two members, in [0,1].
@@ -56,7 +54,7 @@ type Vasana struct {
 
 // Detect clusters the live points and gives each cluster an id: that of the
 // most similar tendency in previous, or a new one made from session and
-// members. Points are in row order, and the graph covers exactly these rows.
+// members. Points are in row order, and the graph covers exactly their rows.
 // The result is ordered by influence, greatest first, then by ID. Previous may
 // hold tendencies of any earlier session: one that had faded and whose members
 // are live again gets its id back.
@@ -69,14 +67,14 @@ type Vasana struct {
 // partition does not depend on the order).
 //
 // Errors: ErrParams, ErrBehind, ErrPoint, ErrNotFinite.
-func Detect(g *Graph, rows Rows, points []Point, previous []Vasana, session int) ([]Vasana, error) {
-	if err := checkDetect(g, rows, points); err != nil {
+func Detect(g *Graph, points []Point, previous []Vasana, session int) ([]Vasana, error) {
+	if err := checkDetect(g, points); err != nil {
 		return nil, err
 	}
 	clusters := cluster(g, points)
 	found := make([]Vasana, 0, len(clusters))
 	for _, members := range clusters {
-		v, err := describe(rows, points, members)
+		v, err := describe(points, members)
 		if err != nil {
 			return nil, err
 		}
@@ -91,15 +89,14 @@ func Detect(g *Graph, rows Rows, points []Point, previous []Vasana, session int)
 	return found, nil
 }
 
-func checkDetect(g *Graph, rows Rows, points []Point) error {
+func checkDetect(g *Graph, points []Point) error {
 	if err := g.params.Validate(); err != nil {
 		return err
 	}
-	n := rows.Len()
-	if g.Len() != n || len(points) != n || g.loaded {
+	if g.Len() != len(points) || g.loaded {
 		return &Error{
 			Op:   "detect tendencies",
-			What: fmt.Sprintf("graph of %d, %d rows, %d points", g.Len(), n, len(points)),
+			What: fmt.Sprintf("graph of %d, %d points", g.Len(), len(points)),
 			Hint: "update the graph first, and hand in one point for each row",
 			Err:  ErrBehind,
 		}
@@ -140,21 +137,20 @@ func checkPoint(i int, p *Point) error {
 }
 
 // describe measures one cluster. Sums run in row order.
-func describe(rows Rows, points []Point, members []uint32) (Vasana, error) {
-	v := Vasana{Members: members, FirstSession: math.MaxInt, LastSession: math.MinInt}
-	gunas := make([]reactivation.Guna, len(members))
-	influences, ones := make([]float64, len(members)), make([]float64, len(members))
+func describe(points []Point, members []uint32) (Vasana, error) {
+	v := Vasana{Members: members, Keys: make([][16]byte, len(members)), FirstSession: math.MaxInt, LastSession: math.MinInt}
+	gunas, influences := make([]reactivation.Guna, len(members)), make([]float64, len(members))
 	var depth, weighted, hardness float64
 	for k, m := range members {
 		p := &points[m]
-		v.Keys = append(v.Keys, p.ID)
+		v.Keys[k] = p.ID
 		v.Influence += p.Influence
 		v.FirstSession = min(v.FirstSession, p.FirstSession)
 		v.LastSession = max(v.LastSession, p.LastSession)
 		depth += p.Depth
 		weighted += float64(p.Depth * p.Hardness)
 		hardness += p.Hardness
-		gunas[k], influences[k], ones[k] = p.Guna, p.Influence, 1
+		gunas[k], influences[k] = p.Guna, p.Influence
 	}
 	// Where nothing has weight, all members weigh the same.
 	v.Hardness = hardness / float64(len(members))
@@ -163,22 +159,25 @@ func describe(rows Rows, points []Point, members []uint32) (Vasana, error) {
 	}
 	mean, ok, err := reactivation.MeanGuna(gunas, influences)
 	if err == nil && !ok {
-		mean, _, err = reactivation.MeanGuna(gunas, ones)
+		for k := range influences {
+			influences[k] = 1
+		}
+		mean, _, err = reactivation.MeanGuna(gunas, influences)
 	}
 	if err != nil {
 		return Vasana{}, &Error{Op: "detect tendencies", What: err.Error(), Err: ErrPoint}
 	}
 	v.Guna = mean
 	v.Coherence = leastResonance(gunas)
-	v.Centroid = centroid(rows, members)
 	return v, nil
 }
 
-// centroid is the direction of the mean of the members' rows. Where they
-// cancel, which members near each other do not, it is the first one's row.
-func centroid(rows Rows, members []uint32) []float32 {
+// Centroid is the direction of the mean of the members' rows, of unit length.
+// Where they cancel, which members near each other do not, it is the first
+// one's row.
+func (v Vasana) Centroid(rows Rows) []float32 {
 	sum := make([]float64, rows.Dim())
-	for _, m := range members {
+	for _, m := range v.Members {
 		for k, x := range rows.Row(int(m)) {
 			sum[k] += float64(x)
 		}
@@ -188,7 +187,7 @@ func centroid(rows Rows, members []uint32) []float32 {
 		square += float64(x * x)
 	}
 	if square == 0 {
-		return slices.Clone(rows.Row(int(members[0])))
+		return slices.Clone(rows.Row(int(v.Members[0])))
 	}
 	length := math.Sqrt(square)
 	unit := make([]float32, len(sum))

@@ -107,7 +107,7 @@ func TestRealDiaries(t *testing.T) {
 			if err := g.Update(t.Context(), rows); err != nil {
 				t.Fatal(err)
 			}
-			found, err := vasana.Detect(g, rows, points, nil, 300)
+			found, err := vasana.Detect(g, points, nil, 300)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,13 +17,17 @@ const sameTendency = 0.3
 // identify gives every cluster its ID: greedily, by the best overlap first,
 // the ID of one earlier tendency; else a new one.
 func identify(found, previous []Vasana, session int) error {
-	cluster := map[[16]byte]int{}
+	total := 0
+	for f := range found {
+		total += len(found[f].Keys)
+	}
+	cluster := make(map[[16]byte]int32, total)
 	for f := range found {
 		for _, key := range found[f].Keys {
 			if _, twice := cluster[key]; twice {
 				return &Error{Op: "detect tendencies", What: "impression " + hex.EncodeToString(key[:]) + " is there twice", Err: ErrPoint}
 			}
-			cluster[key] = f
+			cluster[key] = int32(f)
 		}
 	}
 	type match struct {
@@ -31,8 +35,9 @@ func identify(found, previous []Vasana, session int) error {
 		before, found int
 	}
 	var matches []match
+	shared := map[int32]int{}
 	for p, before := range previous {
-		shared := map[int]int{}
+		clear(shared)
 		for _, key := range before.Keys {
 			if f, ok := cluster[key]; ok {
 				shared[f]++
@@ -41,7 +46,7 @@ func identify(found, previous []Vasana, session int) error {
 		for f, s := range shared { // sorted below: the map's order leaves no trace
 			all := len(before.Keys) + len(found[f].Keys) - s
 			if float64(s) >= sameTendency*float64(all) {
-				matches = append(matches, match{s, all, p, f})
+				matches = append(matches, match{s, all, p, int(f)})
 			}
 		}
 	}

@@ -14,7 +14,6 @@ type record struct {
 	Name         string      `json:"name"`
 	Members      []uint32    `json:"members"`
 	Keys         []uuid.UUID `json:"keys"`
-	Centroid     []float32   `json:"centroid,omitempty"`
 	Guna         guna        `json:"guna"`
 	Coherence    float64     `json:"coherence"`
 	Hardness     float64     `json:"hardness"`
@@ -32,7 +31,7 @@ type guna struct {
 // MarshalJSON writes the tendency with the IDs of its members as UUIDs.
 func (v Vasana) MarshalJSON() ([]byte, error) {
 	r := record{
-		ID: v.ID, Name: v.Name, Members: v.Members, Keys: make([]uuid.UUID, len(v.Keys)), Centroid: v.Centroid,
+		ID: v.ID, Name: v.Name, Members: v.Members, Keys: make([]uuid.UUID, len(v.Keys)),
 		Guna: guna(v.Guna), Coherence: v.Coherence, Hardness: v.Hardness, Influence: v.Influence,
 		FirstSession: v.FirstSession, LastSession: v.LastSession,
 	}
@@ -49,7 +48,7 @@ func (v *Vasana) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("vasana: read a tendency from JSON: %w", err)
 	}
 	*v = Vasana{
-		ID: r.ID, Name: r.Name, Members: r.Members, Keys: make([][16]byte, len(r.Keys)), Centroid: r.Centroid,
+		ID: r.ID, Name: r.Name, Members: r.Members, Keys: make([][16]byte, len(r.Keys)),
 		Guna: reactivation.Guna(r.Guna), Coherence: r.Coherence, Hardness: r.Hardness, Influence: r.Influence,
 		FirstSession: r.FirstSession, LastSession: r.LastSession,
 	}
