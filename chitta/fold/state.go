@@ -1,7 +1,6 @@
 package fold
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/jivad/jivad/gate"
@@ -90,47 +89,15 @@ func (s *State) Clone() *State {
 }
 
 // Age is the number of sessions since impression i was last active.
-func (s *State) Age(i int) float64 {
-	last := s.Impressions[i].Last
-	if last >= s.Session.Number {
-		return 0
-	}
-	return float64(s.Session.Number - last)
+func (s *State) Age(i int) float64 { return float64(s.age(i)) }
+
+func (s *State) age(i int) uint32 {
+	return s.Session.Number - min(s.Impressions[i].Last, s.Session.Number)
 }
 
 // Depth is the depth of impression i now, in [0,1); its influence is the same number.
 func (s *State) Depth(i int) (float64, error) {
 	return s.Params.Reactivation.Depth(s.Impressions[i].Reinforcement, s.Age(i))
-}
-
-// Ranked is an impression with its influence.
-type Ranked struct {
-	Index     int
-	Influence float64
-}
-
-// Top returns the k impressions of greatest influence, greatest first, ties by
-// order of creation.
-func (s *State) Top(k int) ([]Ranked, error) {
-	top := make([]Ranked, 0, k+1)
-	for i := range s.Impressions {
-		d, err := s.Depth(i)
-		if err != nil {
-			return nil, fmt.Errorf("depth of impression %d: %w", i, err)
-		}
-		if len(top) == k && (k == 0 || d <= top[k-1].Influence) {
-			continue
-		}
-		at := len(top)
-		for at > 0 && d > top[at-1].Influence {
-			at--
-		}
-		top = slices.Insert(top, at, Ranked{i, d})
-		if len(top) > k {
-			top = top[:k]
-		}
-	}
-	return top, nil
 }
 
 // Load is the inertia and reactivity of the session's assembled context.
