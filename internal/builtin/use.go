@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-
-	"github.com/viterin/vek"
 )
 
 // useBlob is the Universal Sentence Encoder lite, packed by usepack: pieces, then int8 weights
@@ -22,6 +20,7 @@ const (
 	useHidden   = 1536
 	useHeads    = 4
 	useTokens   = 128 // tokens the encoder reads at once
+	useQueries  = 24  // of them that look for others at once: a multiple of what every kernel tiles
 	useEpsilon  = 1e-6
 )
 
@@ -52,7 +51,7 @@ type useModel struct {
 	final  matrix
 	finalB []float32
 	floats *[256]float32 // int8 (as byte) → float32
-	simd   bool
+	simd   bool          // use the kernels in assembly
 }
 
 // errBlob is what every fault of the packed model wraps.
@@ -127,7 +126,7 @@ func parseUSE(blob string) (*useModel, error) {
 	if n := int(r.u32()); n != usePieces {
 		return nil, fmt.Errorf("%w: it has %d pieces, not %d", errBlob, n, usePieces)
 	}
-	m := &useModel{vocab: newVocabulary(usePieces), floats: new([256]float32), simd: vek.Info().Acceleration}
+	m := &useModel{vocab: newVocabulary(usePieces), floats: new([256]float32), simd: hasSIMD()}
 	for id := range usePieces {
 		size := r.take(1)
 		if size == "" {

@@ -9,7 +9,7 @@ type useScratch struct {
 	norm    []float32 // layer-normed input; then the attention output
 	h       []float32 // q|k|v, or the hidden units of the feed-forward net
 	v       []float32 // values of one head, transposed
-	p       []float32 // attention weights of one token
+	p       []float32 // attention weights of useQueries tokens
 	rows    []float32 // dequantised weight rows
 	mean    []float32 // mean hidden units
 	pooled  []float32
@@ -24,8 +24,8 @@ func newUSEScratch() *useScratch {
 		norm:   make([]float32, useTokens*useDim),
 		h:      make([]float32, useTokens*useHidden),
 		v:      make([]float32, useTokens*useDim/useHeads),
-		p:      make([]float32, useTokens),
-		rows:   make([]float32, rowBudget),
+		p:      make([]float32, useQueries*useTokens),
+		rows:   make([]float32, stepWeights),
 		mean:   make([]float32, useHidden),
 		pooled: make([]float32, useDim),
 	}
@@ -71,18 +71,22 @@ func (m *useModel) encode(ids []uint16, s *useScratch, dst []float32) {
 
 // lookUp fills x with twice the piece vectors plus the position signal: sines, then cosines.
 func (m *useModel) lookUp(ids []uint16, x []float32) {
+	const half = useInputDim / 2
+	for i, f := range m.timing {
+		// From token to token a wave turns by f. In float64, 128 turns lose nothing that a float32 shows.
+		stepSin, stepCos := math.Sincos(float64(f))
+		sin, cos := 0.0, 1.0
+		for t := range ids {
+			x[t*useInputDim+i], x[t*useInputDim+half+i] = float32(sin), float32(cos)
+			sin, cos = sin*stepCos+cos*stepSin, cos*stepCos-sin*stepSin
+		}
+	}
 	for t, id := range ids {
 		row := x[t*useInputDim : (t+1)*useInputDim]
 		w := m.pieces.w[int(id)*useInputDim:][:useInputDim]
 		scale := 2 * m.pieces.scale[id]
 		for i := range row {
-			row[i] = m.floats[w[i]] * scale
-		}
-		const half = useInputDim / 2
-		for i, f := range m.timing {
-			sin, cos := math.Sincos(float64(f) * float64(t))
-			row[i] += float32(sin)
-			row[half+i] += float32(cos)
+			row[i] += m.floats[w[i]] * scale
 		}
 	}
 }
@@ -91,36 +95,56 @@ func (m *useModel) lookUp(ids []uint16, x []float32) {
 func (m *useModel) attend(y, h []float32, width, n int, s *useScratch) {
 	dim := width / useHeads
 	scale := float32(1 / math.Sqrt(float64(dim)))
-	padded := (n + 31) &^ 31 // the dot kernel is at its best on multiples of 32
+	padded := (n + 7) &^ 7
 	for head := range useHeads {
-		q, k, v := h[head*dim:], h[width+head*dim:], h[2*width+head*dim:]
+		first := head * dim
+		q, k, v := view{h[first:], 3 * width}, view{h[width+first:], 3 * width}, view{h[2*width+first:], 3 * width}
+		turned := view{s.v, padded}
 		for i := range dim {
-			row := s.v[i*padded : (i+1)*padded]
+			row := turned.row(i, padded)
 			for t := range n {
-				row[t] = v[t*3*width+i]
+				row[t] = v.data[t*v.stride+i]
 			}
 			clear(row[n:])
 		}
-		p := s.p[:padded]
-		clear(p)
-		for a := range n {
-			qa := q[a*3*width:][:dim]
-			top := float32(math.Inf(-1))
-			for c := range n {
-				p[c] = m.dot(qa, k[c*3*width:][:dim]) * scale
-				top = max(top, p[c])
+		for a := 0; a < n; a += useQueries {
+			count := min(useQueries, n-a)
+			p, out := view{s.p, padded}, view{y[a*width+first:], width}
+			clear(s.p[:count*padded])
+			m.addProduct(p, q.from(a), k, count, n, dim)
+			for i := range count {
+				softmax(p.row(i, n), scale)
+				clear(out.row(i, dim))
 			}
-			var sum float32
-			for c := range n {
-				p[c] = float32(math.Exp(float64(p[c] - top)))
-				sum += p[c]
-			}
-			out := y[a*width+head*dim:][:dim]
-			for i := range out {
-				out[i] = m.dot(p, s.v[i*padded:(i+1)*padded]) / sum
-			}
+			m.addProduct(out, p, turned, count, dim, padded)
 		}
 	}
+}
+
+// softmax turns x into the shares exp(scale·x)/Σ exp(scale·x).
+func softmax(x []float32, scale float32) {
+	top := float32(math.Inf(-1))
+	for _, v := range x {
+		if v > top {
+			top = v
+		}
+	}
+	for i, v := range x {
+		x[i] = exp((v - top) * scale)
+	}
+	scaleBy(x, 1/sum(x))
+}
+
+// exp is the exponential of x ≤ 0 to six digits; below exp(−80) it is 0.
+func exp(x float32) float32 {
+	if x < -80 {
+		return 0
+	}
+	n := int32(x*math.Log2E - 0.5)                // the nearest whole number of halvings
+	const high, low = 0.693359375, -2.12194440e-4 // ln 2: n·high is exact
+	r := x - float32(n)*high - float32(n)*low
+	p := 1 + r*(1+r*(5.0000001201e-1+r*(1.6666665459e-1+r*(4.1665795894e-2+r*(8.3334519073e-3+r*1.3981999507e-3)))))
+	return p * math.Float32frombits(uint32(n+127)<<23)
 }
 
 // layerNorm writes (x−mean)/√(var+ε)·scale+bias of each of the n rows of x into y.
@@ -128,26 +152,38 @@ func layerNorm(y, x, scale, bias []float32, n int) {
 	d := len(scale)
 	bias = bias[:d]
 	for t := range n {
-		in, out := x[t*d:(t+1)*d], y[t*d:(t+1)*d]
-		var sum float32
-		for _, v := range in {
-			sum += v
-		}
-		mean := sum / float32(d)
-		var square float32
-		for _, v := range in {
-			square += (v - mean) * (v - mean)
-		}
-		r := float32(1 / math.Sqrt(float64(square/float32(d)+useEpsilon)))
+		in, out := x[t*d:][:d], y[t*d:][:d]
+		mean := sum(in) / float32(d)
 		for i, v := range in {
-			out[i] = (v-mean)*r*scale[i] + bias[i]
+			out[i] = v - mean
+		}
+		r := float32(1 / math.Sqrt(float64(dotPlain(out, out)/float32(d)+useEpsilon)))
+		for i, v := range out {
+			out[i] = v*r*scale[i] + bias[i]
 		}
 	}
 }
 
+// sum adds in four strands: one would wait for every addition.
+func sum(x []float32) float32 {
+	var s0, s1, s2, s3 float32
+	for ; len(x) >= 4; x = x[4:] {
+		s0 += x[0]
+		s1 += x[1]
+		s2 += x[2]
+		s3 += x[3]
+	}
+	for _, v := range x {
+		s0 += v
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// rectify clears what is negative, by the sign bit: a branch would be guessed wrong half the time.
 func rectify(x []float32) {
 	for i, v := range x {
-		x[i] = max(v, 0)
+		b := math.Float32bits(v)
+		x[i] = math.Float32frombits(b &^ uint32(int32(b)>>31))
 	}
 }
 

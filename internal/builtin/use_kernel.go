@@ -1,67 +1,79 @@
 package builtin
 
-import (
-	"runtime"
+import "runtime"
 
-	"github.com/viterin/vek/vek32"
+const (
+	// stepCols is how many columns of a matrix are worked off at once: so many of 128 tokens are
+	// 256 KB, which the second-level cache of a small board holds while all rows pass by.
+	stepCols = 512
+	// stepWeights is how many weights are turned to floats at once: 16 KB, half the first-level cache.
+	stepWeights = 4096
 )
 
-// rowBudget is the size of the scratch for dequantised rows, in floats: with one token it fits
-// a 32 KB first-level cache.
-const rowBudget = 4 * useHidden
+// view is a part of a row-major array: its row r begins at data[r*stride].
+type view struct {
+	data   []float32
+	stride int
+}
 
-// rowStep is how many rows of cols weights are dequantised at once: 16 of 256, 8 of 512, 4 of
-// 1536, which divides the rows of every matrix of the model.
-func rowStep(cols int) int { return max(4, 4096/cols) }
+// from is the view without its first rows.
+func (v view) from(row int) view { return view{v.data[row*v.stride:], v.stride} }
+
+// row is the first n values of a row.
+func (v view) row(r, n int) []float32 { return v.data[r*v.stride:][:n] }
 
 // mul computes y[t] = w·x[t] + bias for n tokens, or adds that to y when accumulate is set.
 //
 // Weights are int8 in the blob. A few rows at a time are turned to floats, used for every token,
-// and forgotten; the scale of a row is applied to the result, not to its weights.
+// and forgotten.
 func (m *useModel) mul(y, x []float32, w *matrix, bias []float32, n int, s *useScratch, accumulate bool) {
-	rows, cols := w.rows, w.cols
-	step := rowStep(cols)
-	for r := 0; r < rows; r += step {
-		block := s.rows[:step*cols]
-		m.dequantise(block, w.w[r*cols:(r+step)*cols])
-		if m.simd {
-			mulSIMD(y[r:], x, block, w.scale[r:r+step], bias[r:r+step], rows, n, accumulate)
-		} else {
-			mulPlain(y[r:], x, block, w.scale[r:r+step], bias[r:r+step], rows, n, accumulate)
-		}
-	}
-}
-
-// dequantise turns int8 weights to floats by table: twice as fast as converting.
-func (m *useModel) dequantise(dst []float32, w string) {
-	table := m.floats
-	for len(dst) >= 8 && len(w) >= 8 {
-		dst[0], dst[1], dst[2], dst[3] = table[w[0]], table[w[1]], table[w[2]], table[w[3]]
-		dst[4], dst[5], dst[6], dst[7] = table[w[4]], table[w[5]], table[w[6]], table[w[7]]
-		dst, w = dst[8:], w[8:]
-	}
-}
-
-func (m *useModel) dot(a, b []float32) float32 {
-	if m.simd {
-		return vek32.Dot(a, b)
-	}
-	return dotPlain(a, b)
-}
-
-// mulSIMD multiplies n tokens with a block of len(scale) rows through the AVX2 dot product.
-// y is offset to the first row of the block; stride is the width of one token in y.
-func mulSIMD(y, x, block, scale, bias []float32, stride, n int, accumulate bool) {
-	cols := len(block) / len(scale)
 	for t := range n {
-		in, out := x[t*cols:(t+1)*cols], y[t*stride:][:len(scale)]
-		for r := range scale {
-			v := vek32.Dot(block[r*cols:(r+1)*cols], in)*scale[r] + bias[r]
-			if accumulate {
-				v += out[r]
-			}
-			out[r] = v
+		out := y[t*w.rows:][:w.rows]
+		if !accumulate {
+			copy(out, bias)
+			continue
 		}
+		for i, b := range bias {
+			out[i] += b
+		}
+	}
+	for c := 0; c < w.cols; c += stepCols {
+		cols := min(stepCols, w.cols-c)
+		step := stepWeights / cols
+		for r := 0; r < w.rows; r += step {
+			rows := min(step, w.rows-r)
+			for i := range rows {
+				m.unpack(s.rows[i*cols:][:cols], w.w[(r+i)*w.cols+c:][:cols], w.scale[r+i])
+			}
+			m.addProduct(view{y[r:], w.rows}, view{x[c:], w.cols}, view{s.rows, cols}, n, rows, cols)
+		}
+	}
+}
+
+// addProduct adds w·xᵀ to y: n tokens (the rows of x and y) times rows of w, each of cols values.
+// cols is a multiple of 8.
+func (m *useModel) addProduct(y, x, w view, n, rows, cols int) {
+	whole := 0
+	if m.simd {
+		whole = rows &^ 3
+	}
+	if n > 0 && whole > 0 {
+		addTiles(y, x, w, n, whole, cols)
+	}
+	addPlain(y, x, w, n, whole, rows, cols)
+}
+
+// unpack turns one row of int8 weights to floats; their number is a multiple of 8.
+func (m *useModel) unpack(dst []float32, w string, scale float32) {
+	if m.simd && len(w) > 0 {
+		unpackFast(dst, w, scale)
+		return
+	}
+	table := m.floats // twice as fast as converting
+	for len(dst) >= 8 && len(w) >= 8 {
+		dst[0], dst[1], dst[2], dst[3] = table[w[0]]*scale, table[w[1]]*scale, table[w[2]]*scale, table[w[3]]*scale
+		dst[4], dst[5], dst[6], dst[7] = table[w[4]]*scale, table[w[5]]*scale, table[w[6]]*scale, table[w[7]]*scale
+		dst, w = dst[8:], w[8:]
 	}
 }
 
@@ -69,49 +81,42 @@ func mulSIMD(y, x, block, scale, bias []float32, stride, n int, accumulate bool)
 // with 16, the compiler spills, and one row by four tokens is half as fast again.
 const pairRows = runtime.GOARCH == "arm64"
 
-// mulPlain does the same in plain Go, several rows and tokens at a time, so that each loaded value
-// is used more than once and several sums run side by side.
-func mulPlain(y, x, block, scale, bias []float32, stride, n int, accumulate bool) {
-	cols := len(block) / len(scale)
-	put := func(t, r int, sum float32) {
-		v := sum*scale[r] + bias[r]
-		if accumulate {
-			v += y[t*stride+r]
-		}
-		y[t*stride+r] = v
-	}
-	r := 0
-	for ; pairRows && r+2 <= len(scale); r += 2 {
-		w0, w1 := block[r*cols:(r+1)*cols], block[(r+1)*cols:(r+2)*cols]
+// addPlain is addProduct in plain Go for the rows from the r-th on, several rows and tokens at a
+// time, so that each loaded value is used more than once and several sums run side by side.
+func addPlain(y, x, w view, n, r, rows, cols int) {
+	for ; pairRows && r+2 <= rows; r += 2 {
+		w0, w1 := w.row(r, cols), w.row(r+1, cols)
 		t := 0
 		for ; t+4 <= n; t += 4 {
-			sums := dot2x4(w0, w1, x[t*cols:], x[(t+1)*cols:], x[(t+2)*cols:], x[(t+3)*cols:])
+			sums := dot2x4(w0, w1, x.row(t, cols), x.row(t+1, cols), x.row(t+2, cols), x.row(t+3, cols))
 			for i := range 4 {
-				put(t+i, r, sums[i])
-				put(t+i, r+1, sums[4+i])
+				y.data[(t+i)*y.stride+r] += sums[i]
+				y.data[(t+i)*y.stride+r+1] += sums[4+i]
 			}
 		}
 		for ; t < n; t++ {
-			in := x[t*cols : (t+1)*cols]
-			put(t, r, dotPlain(w0, in))
-			put(t, r+1, dotPlain(w1, in))
+			in := x.row(t, cols)
+			y.data[t*y.stride+r] += dotPlain(w0, in)
+			y.data[t*y.stride+r+1] += dotPlain(w1, in)
 		}
 	}
-	for ; r < len(scale); r++ {
-		row := block[r*cols : (r+1)*cols]
+	for ; r < rows; r++ {
+		row := w.row(r, cols)
 		t := 0
 		for ; t+4 <= n; t += 4 {
-			for i, sum := range dot1x4(row, x[t*cols:], x[(t+1)*cols:], x[(t+2)*cols:], x[(t+3)*cols:]) {
-				put(t+i, r, sum)
+			for i, sum := range dot1x4(row, x.row(t, cols), x.row(t+1, cols), x.row(t+2, cols), x.row(t+3, cols)) {
+				y.data[(t+i)*y.stride+r] += sum
 			}
 		}
 		for ; t < n; t++ {
-			put(t, r, dotPlain(row, x[t*cols:(t+1)*cols]))
+			y.data[t*y.stride+r] += dotPlain(row, x.row(t, cols))
 		}
 	}
 }
 
-// dot1x4 returns the dot products of a row with four tokens.
+// dot1x4 returns the dot products of a row with four tokens. Inlined, it would lack registers for the loop.
+//
+//go:noinline
 func dot1x4(w, x0, x1, x2, x3 []float32) [4]float32 {
 	x0, x1, x2, x3 = x0[:len(w)], x1[:len(w)], x2[:len(w)], x3[:len(w)]
 	var a0, a1, a2, a3 float32

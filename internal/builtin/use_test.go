@@ -70,7 +70,7 @@ func tokenIDs(m *useModel, text string) []int {
 func both(t *testing.T, run func(t *testing.T, m *useModel)) {
 	m := newModel(t)
 	if m.simd {
-		t.Run("avx2", func(t *testing.T) { run(t, m) })
+		t.Run("assembly", func(t *testing.T) { run(t, m) })
 	}
 	plain := *m
 	plain.simd = false
