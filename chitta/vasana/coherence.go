@@ -7,18 +7,23 @@ import (
 	"github.com/jivad/jivad/reactivation"
 )
 
+// few is up to how many gunas all pairs are compared: sooner done than the hull.
+const few = 64
+
 // leastResonance is the least guna resonance of any two, 1 for fewer than two.
 //
-// Only the corners of the convex hull, as seen from the middle of the sphere,
+// Of many only the corners of the convex hull, as seen from the middle of the sphere,
 // need be compared. What lies between a and b is (λ·a + μ·b)/|λ·a + μ·b| with
 // λ + μ = 1, the divisor is 1 or less, and resonances are 0 or more: so with
 // whatever it is compared, it resonates at least as much as a or as b does.
 func leastResonance(gs []reactivation.Guna) float64 {
+	if len(gs) > few {
+		gs = corners(gs)
+	}
 	least := 1.0
-	around := corners(gs)
-	for i := range around {
+	for i := range gs {
 		for j := range i {
-			least = min(least, around[i].Resonance(around[j]))
+			least = min(least, gs[i].Resonance(gs[j]))
 		}
 	}
 	return least
