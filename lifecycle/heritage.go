@@ -23,6 +23,12 @@ type heritage struct {
 	narrative []float32
 }
 
+// left is the heritage of a session that this process ended.
+type left struct {
+	session  int
+	heritage heritage
+}
+
 // handed is a heritage as it is written at the end of every session: members
 // by their rows, two bytes each or so, since a large store has thousands.
 type handed struct {
@@ -100,9 +106,13 @@ func decodeHeritage(name string, data []byte, state *fold.State) (heritage, erro
 	return h, nil
 }
 
-// heritageOf reads what session n handed on; that of session 0 is the identity
-// before any experience.
+// heritageOf is what session n handed on; that of session 0 is the identity
+// before any experience. It is read from the store, unless this process wrote it
+// last and no entry was edited since.
 func (c *Companion) heritageOf(ctx context.Context, n int, state *fold.State) (heritage, error) {
+	if c.life.left.session == n && n > 0 && !c.life.edited {
+		return c.life.left.heritage, nil
+	}
 	name := heritageName(n)
 	data, err := c.store.Value(name)
 	if err == nil {

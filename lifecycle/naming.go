@@ -23,11 +23,10 @@ const (
 // nameTendencies gives every tendency a name from its members' words. A
 // tendency whose members are the same as before keeps its name.
 func (c *Companion) nameTendencies(state *fold.State, found, past []vasana.Vasana) {
+	before := byID(past)
 	for i := range found {
-		for _, p := range past {
-			if p.ID == found[i].ID && slices.Equal(p.Keys, found[i].Keys) {
-				found[i].Name = p.Name
-			}
+		if p := before[found[i].ID]; p != nil && slices.Equal(p.Keys, found[i].Keys) {
+			found[i].Name = p.Name
 		}
 	}
 	if !slices.ContainsFunc(found, func(v vasana.Vasana) bool { return v.Name == "" }) {

@@ -12,7 +12,8 @@ import (
 
 // life is what the worker knows of the open session beside the store.
 type life struct {
-	graph *vasana.Graph
+	graph  *vasana.Graph
+	ageing fold.Ageing
 	// opened is when the session was opened, zero when an earlier process did.
 	opened time.Time
 	// policy is how the last note found its session; active is when it came.
@@ -20,6 +21,7 @@ type life struct {
 	active time.Time
 	// edited says that an earlier entry changed since the last withdrawal.
 	edited bool
+	left   left
 	// eventTimes and judgeTimes are latencies of this session's notes.
 	eventTimes, judgeTimes []time.Duration
 	terms                  termCache

@@ -32,11 +32,11 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	if err != nil {
 		return fmt.Errorf("what session %d handed on: %w", number-1, err)
 	}
-	depths, err := depthsOf(state)
+	depths, hardness, err := c.life.ageing.Of(state)
 	if err != nil {
 		return err
 	}
-	tendencies, err := c.tendencies(ctx, state, depths, past.vasanas)
+	tendencies, err := c.tendencies(ctx, state, depths, hardness, past.vasanas)
 	if err != nil {
 		return fmt.Errorf("tendencies: %w", err)
 	}
@@ -75,7 +75,7 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 		return err
 	}
 	c.keepRecord(kept)
-	c.life.edited = false
+	c.life.left, c.life.edited = left{number, heritage{tendencies, narrative}}, false
 	// The session is over and safe. A SOUL.md that cannot be written now is
 	// written from the store at the next start.
 	if file, err := c.files.Current(); err == nil && len(file) > 0 && soul.EditedElsewhere(file, last) {
@@ -88,7 +88,8 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	return nil
 }
 
-// depthsOf are the depths of all impressions now.
+// depthsOf are the depths of all impressions now, each for itself: what the end of
+// a session carries on, a check works out anew.
 func depthsOf(state *fold.State) ([]float64, error) {
 	out := make([]float64, len(state.Impressions))
 	for i := range out {
@@ -119,18 +120,15 @@ func (c *Companion) legacy(r sessionRecord, h heritage, document []byte) ([]chit
 }
 
 // tendencies finds the clusters of the store, with names.
-func (c *Companion) tendencies(ctx context.Context, state *fold.State, depths []float64, past []vasana.Vasana) ([]vasana.Vasana, error) {
+func (c *Companion) tendencies(ctx context.Context, state *fold.State, depths, hardness []float64, past []vasana.Vasana) ([]vasana.Vasana, error) {
 	if err := c.life.graph.Update(ctx, state.Vectors); err != nil {
 		return nil, err
 	}
 	points := make([]vasana.Point, len(state.Impressions))
-	for i, m := range state.Impressions {
-		hardness, err := state.Params.Reactivation.Hardness(state.Age(i))
-		if err != nil {
-			return nil, err
-		}
+	for i := range points {
+		m := &state.Impressions[i]
 		points[i] = vasana.Point{
-			ID: m.ID, Live: true, Influence: depths[i], Depth: depths[i], Hardness: hardness, Guna: m.Guna,
+			ID: m.ID, Live: true, Influence: depths[i], Depth: depths[i], Hardness: hardness[i], Guna: m.Guna,
 			FirstSession: int(m.Born), LastSession: int(m.Last),
 		}
 	}
@@ -209,10 +207,11 @@ func (c *Companion) summary(state *fold.State, depths []float64, r soul.Record, 
 	for _, d := range depths {
 		total += d
 	}
+	before := byID(past)
 	for _, v := range found {
 		t := soul.Tendency{
 			ID: v.ID, Name: v.Name, Strength: v.Influence, Shares: v.Guna.Shares(), Members: len(v.Members),
-			Trend: direction(v, past), FirstSession: v.FirstSession, LastSession: v.LastSession,
+			Trend: moved(v, before[v.ID]), FirstSession: v.FirstSession, LastSession: v.LastSession,
 		}
 		if total > 0 {
 			t.Share = v.Influence / total
@@ -254,18 +253,32 @@ func (c *Companion) deepImpression(state *fold.State, d fold.Ranked) (soul.DeepI
 
 // direction says how a tendency's influence moved since the session before.
 func direction(v vasana.Vasana, past []vasana.Vasana) string {
-	i := slices.IndexFunc(past, func(p vasana.Vasana) bool { return p.ID == v.ID })
-	if i < 0 {
-		return "new"
+	if i := slices.IndexFunc(past, func(p vasana.Vasana) bool { return p.ID == v.ID }); i >= 0 {
+		return moved(v, &past[i])
 	}
+	return moved(v, nil)
+}
+
+// moved is direction for the tendency of before, nil where there was none.
+func moved(v vasana.Vasana, before *vasana.Vasana) string {
 	const noticeable = 0.05
-	switch before := past[i].Influence; {
-	case v.Influence > before*(1+noticeable):
+	switch {
+	case before == nil:
+		return "new"
+	case v.Influence > before.Influence*(1+noticeable):
 		return "rising"
-	case v.Influence < before*(1-noticeable):
+	case v.Influence < before.Influence*(1-noticeable):
 		return "fading"
 	}
 	return "steady"
+}
+
+func byID(list []vasana.Vasana) map[string]*vasana.Vasana {
+	out := make(map[string]*vasana.Vasana, len(list))
+	for i := range list {
+		out[list[i].ID] = &list[i]
+	}
+	return out
 }
 
 // latency are the session's figures in milliseconds.
