@@ -15,4 +15,9 @@ under() { # QEMU GOARCH GOARM
 }
 
 under qemu-aarch64-static arm64 ""
+if command -v qemu-aarch64-static >/dev/null; then
+  say "the encoder's kernel on arm64"
+  CGO_ENABLED=0 GOARCH=arm64 go test -short -vet=off -timeout 15m -exec qemu-aarch64-static \
+    -run 'Mul|Products|Unpack|StayInside|Encode' ./internal/builtin
+fi
 under qemu-arm-static arm 6

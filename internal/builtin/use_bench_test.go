@@ -5,8 +5,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/viterin/vek/vek32"
 )
 
 const hundredWords = `Rose before six and walked to the weir while the mist still lay on the water. The heron was at his usual place and let me come within a stone's throw. At breakfast Anna read me her brother's letter, full of complaints about the harvest and the price of seed. I worked until noon at the accounts, which will not come right, and went to bed early with a headache and the feeling that something had been forgotten. In the night it rained hard on the roof and I lay awake thinking about the summer we spent at the lake, years ago.`
@@ -35,8 +33,7 @@ func BenchmarkEncodePlain(b *testing.B) {
 	}
 }
 
-// BenchmarkProduct multiplies 128 tokens of 512 values with 8 rows, as mul does with every step. The
-// last way takes one row and one token at a time through the dot product of a library.
+// BenchmarkProduct multiplies 128 tokens of 512 values with 8 rows, as mul does with every step.
 func BenchmarkProduct(b *testing.B) {
 	const n, rows, cols = useTokens, 8, 512
 	y, x, w := view{make([]float32, n*rows), rows}, view{make([]float32, n*cols), cols}, view{make([]float32, rows*cols), cols}
@@ -53,13 +50,6 @@ func BenchmarkProduct(b *testing.B) {
 		run("assembly", func() { m.addProduct(y, x, w, n, rows, cols) })
 	}
 	run("plain", func() { addPlain(y, x, w, n, 0, rows, cols) })
-	run("dots", func() {
-		for t := range n {
-			for r := range rows {
-				y.row(t, rows)[r] += vek32.Dot(w.row(r, cols), x.row(t, cols))
-			}
-		}
-	})
 }
 
 func sizeName(n int) string { return map[int]string{1: "1", 8: "8", 32: "32", 128: "128"}[n] }
