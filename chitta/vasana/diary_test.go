@@ -86,16 +86,26 @@ func TestRealDiaries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	assessor, err := builtin.NewAssessor()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"scott_1910_1912", "barbellion_1903_1917", "dwordsworth_1798_1803"} {
 		t.Run(name, func(t *testing.T) {
 			texts := diary(t, name, 300)
 			rows, s := matrix{dim: embedder.Dim()}, shelf(nil)
 			var points []vasana.Point
+			var characters []reactivation.Guna
 			for i, text := range texts {
 				row, err := embedder.Embed(t.Context(), text)
 				if err != nil {
 					t.Fatal(err)
 				}
+				judged, _, err := assessor.Judge(text, row)
+				if err != nil {
+					t.Fatal(err)
+				}
+				characters = append(characters, judged.Guna)
 				rows.rows = append(rows.rows, row)
 				s = append(s, vasana.ExtractTerms(text, 60))
 				points = append(points, vasana.Point{
@@ -107,26 +117,34 @@ func TestRealDiaries(t *testing.T) {
 			if err := g.Update(t.Context(), rows); err != nil {
 				t.Fatal(err)
 			}
-			found, err := vasana.Detect(g, points, nil, 300)
-			if err != nil {
-				t.Fatal(err)
+			detect := func(how string) ([]vasana.Vasana, float64) {
+				found, err := vasana.Detect(g, points, nil, 300)
+				if err != nil {
+					t.Fatal(err)
+				}
+				vasana.Name(found, s.terms, s)
+				largest, clustered := 0, 0
+				var names string
+				for _, v := range found {
+					largest = max(largest, len(v.Members))
+					clustered += len(v.Members)
+					names += fmt.Sprintf("\n\t%s %3d  %s", v.ID, len(v.Members), v.Name)
+				}
+				share := float64(largest) / float64(len(texts))
+				t.Logf("%s: threshold %.3f, %d tendencies, largest %.1f %%, noise %.1f %%%s", how, g.Threshold(), len(found),
+					100*share, 100-100*float64(clustered)/float64(len(texts)), names)
+				return found, share
 			}
-			vasana.Name(found, s.terms, s)
-			largest, clustered := 0, 0
-			var names string
-			for _, v := range found {
-				largest = max(largest, len(v.Members))
-				clustered += len(v.Members)
-				names += fmt.Sprintf("\n\t%s %3d  %s", v.ID, len(v.Members), v.Name)
+			detect("characters held equal")
+			for i := range points {
+				points[i].Guna = characters[i]
 			}
-			share := float64(largest) / float64(len(texts))
-			t.Logf("threshold %.3f, %d tendencies, largest %.1f %%, noise %.1f %%%s", g.Threshold(), len(found),
-				100*share, 100-100*float64(clustered)/float64(len(texts)), names)
-			if len(found) < 4 || len(found) > 15 {
-				t.Errorf("%d tendencies, want 4 to 15", len(found))
+			found, share := detect("with their characters")
+			if len(found) < 5 || len(found) > 13 {
+				t.Errorf("%d tendencies, want 5 to 13", len(found))
 			}
-			if share < 0.05 || share > 0.40 {
-				t.Errorf("the largest holds %.1f %%, want 5 to 40 %%", 100*share)
+			if share < 0.07 || share > 0.25 {
+				t.Errorf("the largest holds %.1f %%, want 7 to 25 %%", 100*share)
 			}
 		})
 	}

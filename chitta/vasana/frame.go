@@ -64,7 +64,7 @@ func thresholdOf(rows Rows, n int, mean, lengths []float32, p Params) float64 {
 // nearEach is how many near rows a row has on average. The share of pairs that
 // this asks for falls as the store grows: with a fixed share each row would have
 // ever more neighbours, until the clusters run into one.
-const nearEach = 1.5
+const nearEach = 1
 
 // percentFor is the percentile for a frame of n rows: the one that is given, or
 // by nearEach.

@@ -16,7 +16,7 @@ type Params struct {
 	// Semantic is a fixed threshold in (0,1], or 0 to take the percentile.
 	Semantic float64 `json:"semantic"`
 	// Percentile of the sampled pairs that the threshold is set to, in (0,100);
-	// 0 chooses it by the size of the store, so that a row has one and a half
+	// 0 chooses it by the size of the store, so that a row has one
 	// near rows on average.
 	Percentile float64 `json:"percentile"`
 	// SemanticLow and SemanticHigh clip the percentile, in (0,1], low ≤ high.
