@@ -12,8 +12,10 @@ import (
 
 // life is what the worker knows of the open session beside the store.
 type life struct {
-	graph  *vasana.Graph
-	ageing fold.Ageing
+	graph *vasana.Graph
+	// ageing and digester carry on what did not change since the session before.
+	ageing   fold.Ageing
+	digester fold.Digester
 	// opened is when the session was opened, zero when an earlier process did.
 	opened time.Time
 	// policy is how the last note found its session; active is when it came.

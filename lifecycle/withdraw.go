@@ -44,7 +44,7 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	if err != nil {
 		return fmt.Errorf("trend: %w", err)
 	}
-	summary, err := c.summary(state, depths, record, tendencies, past.vasanas)
+	summary, err := c.summaryOf(state, c.life.digester.Of(state), depths, record, tendencies, past.vasanas)
 	if err != nil {
 		return fmt.Errorf("summary: %w", err)
 	}
@@ -191,11 +191,14 @@ func (c *Companion) trendRecord(state *fold.State, depths []float64, found []vas
 
 // summary gathers what SOUL.md says.
 func (c *Companion) summary(state *fold.State, depths []float64, r soul.Record, found, past []vasana.Vasana) (soul.Summary, error) {
+	return c.summaryOf(state, state.Digest(), depths, r, found, past)
+}
+
+func (c *Companion) summaryOf(state *fold.State, digest [32]byte, depths []float64, r soul.Record, found, past []vasana.Vasana) (soul.Summary, error) {
 	given, err := c.given()
 	if err != nil {
 		return soul.Summary{}, err
 	}
-	digest := state.Digest()
 	out := soul.Summary{
 		Session: r.Session, Date: r.Date, ClosedAt: r.Closed,
 		Identity: c.store.Meta().ID, LineageVersion: "none", StoreDigest: hex.EncodeToString(digest[:]),

@@ -130,13 +130,23 @@ func Decode(seq uint64, data []byte) (Event, error) {
 }
 
 // writer appends little-endian fields to a buffer.
-type writer struct{ b []byte }
+type writer struct {
+	b []byte
+	// positions says that places in the log are written too.
+	positions bool
+}
 
 func (w *writer) u8(x uint8)    { w.b = append(w.b, x) }
 func (w *writer) u32(x uint32)  { w.b = binary.LittleEndian.AppendUint32(w.b, x) }
 func (w *writer) u64(x uint64)  { w.b = binary.LittleEndian.AppendUint64(w.b, x) }
 func (w *writer) f64(x float64) { w.u64(math.Float64bits(x)) }
 func (w *writer) raw(x []byte)  { w.b = append(w.b, x...) }
+
+func (w *writer) position(sequence uint64) {
+	if w.positions {
+		w.u64(sequence)
+	}
+}
 
 func (w *writer) bool(x bool) {
 	if x {

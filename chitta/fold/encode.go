@@ -1,7 +1,6 @@
 package fold
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"math"
 	"slices"
@@ -11,56 +10,50 @@ import (
 
 const stateVersion = 1
 
-// Digest is the SHA-256 of everything that the state holds. It does not depend
-// on where in the log the events stood, so two stores that saw the same
-// experiences in the same sessions have the same digest.
-func (s *State) Digest() [32]byte {
-	w := writer{b: make([]byte, 0, 512+96*len(s.Impressions))}
-	s.encode(&w, false)
-	return sha256.Sum256(w.b)
-}
-
 // Encode writes the state without its vectors, for a snapshot. Decode it with
 // [DecodeState] and the rows that belong to it.
 func (s *State) Encode() []byte {
-	w := writer{b: make([]byte, 0, 512+104*len(s.Impressions))}
-	s.encode(&w, true)
+	w := writer{b: make([]byte, 0, 512+104*len(s.Impressions)), positions: true}
+	w.u8(stateVersion)
+	w.position(s.Sequence)
+	s.encodeHead(&w)
+	w.u32(uint32(len(s.Impressions)))
+	for i := range s.Impressions {
+		s.Impressions[i].encode(&w)
+	}
+	w.u32(uint32(len(s.Links)))
+	for i := range s.Links {
+		s.Links[i].encode(&w)
+	}
 	return w.b
 }
 
-func (s *State) encode(w *writer, positions bool) {
-	position := func(seq uint64) {
-		if positions {
-			w.u64(seq)
-		}
-	}
-	w.u8(stateVersion)
-	position(s.Sequence)
+// encodeHead writes what there is once.
+func (s *State) encodeHead(w *writer) {
 	w.str(s.Embedder)
 	w.u32(uint32(s.Dim))
 	w.str(string(s.Params.encode()))
 	s.Session.encode(w)
 	w.raw(s.VectorDigest[:])
-	w.u32(uint32(len(s.Impressions)))
-	for i := range s.Impressions {
-		m := &s.Impressions[i]
-		w.raw(m.ID[:])
-		w.raw(m.Key[:])
-		position(m.Sequence)
-		w.f64(m.Reinforcement)
-		w.f64(m.Peak)
-		w.guna(m.Guna)
-		w.u32(m.Born)
-		w.u32(m.Last)
-		w.u32(m.Activations)
-	}
-	w.u32(uint32(len(s.Links)))
-	for _, l := range s.Links {
-		w.raw(l.ID[:])
-		w.raw(l.Key[:])
-		position(l.Sequence)
-		w.indices(l.Acted)
-	}
+}
+
+func (m *Samskara) encode(w *writer) {
+	w.raw(m.ID[:])
+	w.raw(m.Key[:])
+	w.position(m.Sequence)
+	w.f64(m.Reinforcement)
+	w.f64(m.Peak)
+	w.guna(m.Guna)
+	w.u32(m.Born)
+	w.u32(m.Last)
+	w.u32(m.Activations)
+}
+
+func (l *Link) encode(w *writer) {
+	w.raw(l.ID[:])
+	w.raw(l.Key[:])
+	w.position(l.Sequence)
+	w.indices(l.Acted)
 }
 
 // DecodeState reads a snapshot and joins it to its vectors, of which exactly
