@@ -41,7 +41,7 @@ func (s *Store) readLastWall(tx *bolt.Tx, last uint64) error {
 	}
 	data, err := events.Get(tx, last)
 	if err != nil {
-		return err
+		return asDamage(err) // its key is there
 	}
 	e, err := fold.Decode(last, data)
 	if err != nil {
