@@ -9,7 +9,7 @@ import (
 
 // The stored form, all little-endian, varints as in encoding/binary:
 //
-//	magic "VSNG", format 1, flags (1: from a NeighbourSource)
+//	magic "VSNG", format 2, flags (1: from a NeighbourSource)
 //	semantic, percentile, low, high, threshold   float64 bits
 //	dimension, frame, rows                       uvarint
 //	a print per row                              8 bytes each
@@ -18,8 +18,10 @@ import (
 //
 // The mean is not stored: it is taken again from the rows.
 const (
-	magic         = "VSNG"
-	format   byte = 1
+	magic = "VSNG"
+	// format also rises when the constants of the frame change: a graph that was
+	// stored with others would have another threshold.
+	format   byte = 2
 	sourced  byte = 1
 	headSize      = len(magic) + 2 + 5*8
 )
