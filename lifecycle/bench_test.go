@@ -47,7 +47,7 @@ func aged(b *testing.B, n int) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	dir := filepath.Join(os.TempDir(), fmt.Sprintf("jivad-aged-%d-%s", n, filepath.Base(e.ID())))
+	dir := filepath.Join(os.TempDir(), fmt.Sprintf("jivad-aged-v2-%d-%s", n, filepath.Base(e.ID())))
 	s, err := chitta.Open(b.Context(), chitta.Options{Dir: dir, Embedder: e.ID(), Dim: e.Dim()})
 	if err != nil {
 		b.Fatal(err)

@@ -27,8 +27,9 @@ type life struct {
 	// eventTimes and judgeTimes are latencies of this session's notes.
 	eventTimes, judgeTimes []time.Duration
 	terms                  termCache
-	// lines are the vectors of the identity's lines.
-	lines map[string][]float32
+	// lines are the identity's lines of the last withdrawals.
+	lines       map[string]embedded
+	withdrawals int
 }
 
 // touch notes that an entry was folded.
