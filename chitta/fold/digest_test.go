@@ -87,7 +87,7 @@ func TestEveryFieldIsInTheDigest(t *testing.T) {
 // digest is, and then that of every store does.
 func TestTheDigestIsWhatItWas(t *testing.T) {
 	s := fold.NewState()
-	s.Embedder, s.Dim = "test/1", 2
+	s.Embedder, s.Dim, s.Params = "test/1", 2, fold.Params{}
 	for i := range 40 {
 		m := fold.Samskara{Reinforcement: 1 + float64(i)/8, Peak: float64(i) / 64, Born: uint32(i), Last: uint32(2 * i), Sequence: uint64(i)}
 		m.ID[0], m.Key[15], m.Guna.Rajas = byte(i), byte(i), 1
@@ -95,7 +95,7 @@ func TestTheDigestIsWhatItWas(t *testing.T) {
 	}
 	s.Links = []fold.Link{{Acted: []uint32{3, 4}}}
 	d := s.Digest()
-	const want = "03497e93c3a8098d"
+	const want = "5bc7694761075d55"
 	if got := hex.EncodeToString(d[:8]); got != want {
 		t.Errorf("the digest is %s, want %s", got, want)
 	}
