@@ -83,6 +83,8 @@ func (s *Store) commit() {
 		select {
 		case first := <-s.queue:
 			s.commitGroup(s.gather(first))
+		case f := <-s.alone:
+			f()
 		case <-s.closing:
 			return
 		}

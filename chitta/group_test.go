@@ -15,7 +15,7 @@ func TestNoBatchOfAFailedTransactionIsAcknowledged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close(t.Context()) //nolint:errcheck // its file is closed already
-	if err := s.db.Close(); err != nil {
+	if err := s.db.close(); err != nil {
 		t.Fatal(err)
 	}
 	var group []*request

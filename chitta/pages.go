@@ -38,9 +38,10 @@ type inspector struct {
 	seen        map[uint64]bool
 }
 
-// inspect returns ErrDamaged when following the pages could lead astray.
-func inspect(tx *bolt.Tx, how depth) (err error) {
-	file, err := os.Open(tx.DB().Path())
+// inspect returns ErrDamaged when following the pages could lead astray. path
+// is where the file of the transaction lies now.
+func inspect(tx *bolt.Tx, path string, how depth) (err error) {
+	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}

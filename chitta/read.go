@@ -201,7 +201,7 @@ type Health struct {
 
 // Health looks at the database file.
 func (s *Store) Health() Health {
-	h := Health{Bytes: s.Size(), LongestRead: time.Duration(s.longestRead.Load()), FreePages: s.db.Stats().FreePageN + s.db.Stats().PendingPageN}
+	h := Health{Bytes: s.Size(), LongestRead: time.Duration(s.longestRead.Load()), FreePages: s.db.stats().FreePageN + s.db.stats().PendingPageN}
 	_ = s.view(func(tx *bolt.Tx) error { // where it holds, the file is not mapped anew
 		h.Pages = int(h.Bytes) / tx.DB().Info().PageSize
 		return nil

@@ -15,7 +15,7 @@ import (
 // readAmendments collects what later events say of earlier ones. Their places
 // are kept in a bucket of their own, so that a start need not read the log.
 func (s *Store) readAmendments(tx *bolt.Tx) error {
-	s.amendments = fold.Amendments{}
+	s.amendments, s.excised = fold.Amendments{}, map[fold.Key]uint64{}
 	return tx.Bucket(bucketAmendments).ForEach(func(k, _ []byte) error {
 		if len(k) != 8 {
 			return fmt.Errorf("%w: amendment key of %d bytes", ErrDamaged, len(k))
@@ -30,6 +30,11 @@ func (s *Store) readAmendments(tx *bolt.Tx) error {
 			return fmt.Errorf("%w: event %d: %w", ErrDamaged, seq, err)
 		}
 		s.amendments.Add(e)
+		if x, ok := e.Body.(fold.Excised); ok {
+			for _, k := range x.Keys {
+				s.excised[k] = seq
+			}
+		}
 		return nil
 	})
 }
@@ -75,6 +80,12 @@ func (s *Store) rebuild(ctx context.Context, last uint64) error {
 // adopt makes a state the live one, with the amendments and the machines'
 // arithmetic that it came of.
 func (s *Store) adopt(state *fold.State, amendments fold.Amendments, arithmetics []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.adoptLocked(state, amendments, arithmetics)
+}
+
+func (s *Store) adoptLocked(state *fold.State, amendments fold.Amendments, arithmetics []string) {
 	keys := make(map[fold.Key]uint64, len(state.Impressions)+len(state.Links))
 	for i := range state.Impressions {
 		keys[state.Impressions[i].Key] = state.Impressions[i].Sequence
@@ -82,8 +93,6 @@ func (s *Store) adopt(state *fold.State, amendments fold.Amendments, arithmetics
 	for i := range state.Links {
 		keys[state.Links[i].Key] = state.Links[i].Sequence
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.state, s.keys, s.amendments, s.arithmetic = state, keys, amendments, arithmetics
 }
 

@@ -129,6 +129,10 @@ func openPages(path string) (db *bolt.DB, err error) {
 	o := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType}
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
 		f, err = os.OpenFile(name, flag, mode)
+		if errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == rewriteName {
+			// Renamed since; bbolt goes by the name when it copies itself.
+			return os.OpenFile(filepath.Join(filepath.Dir(name), FileName), flag, mode)
+		}
 		file = f
 		return f, err
 	}
@@ -144,7 +148,7 @@ func openPages(path string) (db *bolt.DB, err error) {
 		}
 		return nil, err
 	}
-	if err := ledger.View(db, func(tx *bolt.Tx) error { return inspect(tx, branches) }); err != nil {
+	if err := ledger.View(db, func(tx *bolt.Tx) error { return inspect(tx, path, branches) }); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil

@@ -47,15 +47,17 @@ const defaultSnapshotEvery = 500
 // Store is an open store. Its methods may be called from many goroutines.
 type Store struct {
 	opts      Options
-	db        *bolt.DB
+	db        *database
 	snapshots ledger.Snapshots
 	rows      *rowFile
 	log       *slog.Logger
 	// machine names this machine's arithmetic.
 	machine string
 
-	// queue feeds the one committer; closing ends it.
+	// queue feeds the one committer, alone gives it something to do between two
+	// groups; closing ends it.
 	queue     chan *request
+	alone     chan func()
 	closing   chan struct{}
 	finished  chan struct{}
 	closeOnce sync.Once
@@ -70,6 +72,9 @@ type Store struct {
 	state      *fold.State
 	amendments fold.Amendments
 	keys       map[fold.Key]uint64
+	// excised are the keys of entries that were taken out, with the record that
+	// says so.
+	excised map[fold.Key]uint64
 	// arithmetic names the machines that the live state went through.
 	arithmetic []string
 	// checkpoint is the state at the opening of the current session: where a
@@ -114,15 +119,18 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := removeIfThere(filepath.Join(o.Dir, rewriteName)); err != nil { // what a crash left unfinished
+		return nil, errors.Join(&Error{Op: "clear", Path: filepath.Join(o.Dir, rewriteName), Err: err}, db.Close())
+	}
 	s := &Store{
-		opts: o, db: db, log: o.Log, machine: arithmetic(),
-		snapshots: ledger.NewSnapshots(filepath.Join(o.Dir, "cache", "snapshots")),
-		queue:     make(chan *request),
-		closing:   make(chan struct{}),
-		finished:  make(chan struct{}),
+		opts: o, db: &database{db: db}, log: o.Log, machine: arithmetic(),
+		queue:    make(chan *request),
+		alone:    make(chan func()),
+		closing:  make(chan struct{}),
+		finished: make(chan struct{}),
 	}
 	if err := s.load(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, s.db.close())
 	}
 	go s.commit()
 	if err := s.agree(ctx); err != nil {
@@ -172,7 +180,9 @@ func (s *Store) load(ctx context.Context) error {
 	if err := writeOwner(s.opts.Dir, s.opts.Socket); err != nil {
 		return &Error{Op: "open", Path: s.opts.Dir, Err: err, Hint: "Check that the folder can be written and that the disk has room."}
 	}
-	s.rows = openRows(filepath.Join(s.opts.Dir, "cache", "vectors"), s.meta)
+	if err := s.openCaches(); err != nil {
+		s.log.Warn("old caches could not be removed", "error", err)
+	}
 	if err := damaged(s.rebuild(ctx, last)); err != nil {
 		return &Error{Op: "open", Path: path, Err: err, Hint: "Run jivad verify to see all that is wrong. The file was left as it is."}
 	}
@@ -212,7 +222,7 @@ func (s *Store) Close(ctx context.Context) error {
 				s.log.Warn("no snapshot at the stop; the next start folds a longer tail", "error", e)
 			}
 		}
-		err = errors.Join(removeIfThere(filepath.Join(s.opts.Dir, ownerName)), s.db.Close())
+		err = errors.Join(removeIfThere(filepath.Join(s.opts.Dir, ownerName)), s.db.close())
 	})
 	return err
 }
@@ -284,6 +294,6 @@ func (s *Store) Commits() int64 { return s.commits.Load() }
 // PageBytes is what was written to the database's pages since it was opened,
 // without the file system's own journal.
 func (s *Store) PageBytes() int64 {
-	st := s.db.Stats().TxStats
+	st := s.db.stats().TxStats
 	return st.GetPageAlloc()
 }

@@ -282,11 +282,11 @@ func TestDamagedCachesChangeNothing(t *testing.T) {
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "cache", "*", "*"))
+	files, err := filepath.Glob(filepath.Join(dir, "cache", "0", "snapshots", "*"))
 	if err != nil || len(files) < 2 {
 		t.Fatalf("snapshots: %v %v", files, err)
 	}
-	files = append(files, filepath.Join(dir, "cache", "vectors"))
+	files = append(files, filepath.Join(dir, "cache", "0", "vectors"))
 	for i, path := range files {
 		whole, err := os.ReadFile(path)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -52,15 +53,33 @@ const crossTolerance = 1e-9
 // the live state: bit for bit, or to 1e-9 where the live state went through the
 // arithmetic of another machine. It changes nothing.
 func (s *Store) Verify(ctx context.Context, o VerifyOptions) (Verification, error) {
-	var v Verification
-	select {
-	case <-s.closing:
-		return v, ErrClosed
-	default:
+	for {
+		select {
+		case <-s.closing:
+			return Verification{}, ErrClosed
+		default:
+		}
+		look, live, amendments := s.look()
+		v, err := look.verify(ctx, o, live, &amendments)
+		if s.Meta().Generation == look.meta.Generation {
+			return v, err
+		}
+		// Events were taken out meanwhile: what was compared is not one store.
 	}
+}
+
+// look is the store as it is now, for one who only reads: while it is looked at,
+// the caches may become others.
+func (s *Store) look() (*Store, *fold.State, fold.Amendments) {
 	s.mu.RLock()
-	live, amendments := s.state.Clone(), s.amendments.Clone()
-	s.mu.RUnlock()
+	defer s.mu.RUnlock()
+	return &Store{
+		opts: s.opts, db: s.db, snapshots: s.snapshots, rows: openRows(s.rows.path, s.meta), log: s.log,
+		meta: s.meta, machine: s.machine, arithmetic: slices.Clone(s.arithmetic),
+	}, s.state.Clone(), s.amendments.Clone()
+}
+
+func (s *Store) verify(ctx context.Context, o VerifyOptions, live *fold.State, amendments *fold.Amendments) (v Verification, err error) {
 	v.Digest = live.Digest()
 	v.Findings = append(v.Findings, s.checkPages())
 	records, count := s.checkRecords(ctx, live.Sequence)
@@ -73,7 +92,7 @@ func (s *Store) Verify(ctx context.Context, o VerifyOptions) (Verification, erro
 		v.Findings = append(v.Findings, Finding{Name: "fold", Detail: "not tried: the log has damaged records"})
 		return v, nil
 	}
-	finding, from, err := s.checkFold(ctx, live, &amendments, o)
+	finding, from, err := s.checkFold(ctx, live, amendments, o)
 	if err != nil {
 		return v, err
 	}
@@ -91,7 +110,7 @@ func (s *Store) checkPages() Finding {
 	err := s.update(func(tx *bolt.Tx) error {
 		// First by own means: bbolt's check may not come to an end where the
 		// pages mislead it.
-		if err := inspect(tx, everything); err != nil {
+		if err := inspect(tx, filepath.Join(s.opts.Dir, FileName), everything); err != nil {
 			return err
 		}
 		for err := range tx.Check() {
@@ -172,9 +191,6 @@ func (s *Store) checkFold(ctx context.Context, live *fold.State, amendments *fol
 	if o.Progress != nil {
 		progress = func(seq uint64) { o.Progress(seq-from, live.Sequence-from) }
 	}
-	s.mu.RLock()
-	arithmetics := append([]string(nil), s.arithmetic...)
-	s.mu.RUnlock()
 	if err := s.replay(ctx, start, live.Sequence, amendments, hooks{progress: progress}); err != nil {
 		if ctx.Err() != nil {
 			return Finding{}, from, ctx.Err()
@@ -182,7 +198,7 @@ func (s *Store) checkFold(ctx context.Context, live *fold.State, amendments *fol
 		return Finding{Name: "fold", Detail: err.Error()}, from, nil
 	}
 	tolerance, how := 0.0, "bit for bit"
-	if other := slices.DeleteFunc(arithmetics, func(a string) bool { return a == s.machine }); len(other) > 0 {
+	if other := slices.DeleteFunc(slices.Clone(s.arithmetic), func(a string) bool { return a == s.machine }); len(other) > 0 {
 		tolerance, how = crossTolerance, fmt.Sprintf("within %g (the store was folded on another machine: %s)", crossTolerance, other[0])
 	}
 	start.Sequence = live.Sequence
@@ -216,18 +232,11 @@ func (s *Store) oldest(ctx context.Context, last uint64) *fold.State {
 		if seq > last || ctx.Err() != nil {
 			continue
 		}
-		if state, err := s.peekSnapshot(seq); err == nil {
+		if state, _, err := s.loadSnapshot(seq); err == nil {
 			return state
 		}
 	}
 	return nil
-}
-
-// peekSnapshot reads a snapshot without taking its vectors for the live ones.
-func (s *Store) peekSnapshot(seq uint64) (*fold.State, error) {
-	look := &Store{opts: s.opts, db: s.db, snapshots: s.snapshots, rows: openRows(s.rows.path, s.meta), log: s.log, meta: s.meta}
-	state, _, err := look.loadSnapshot(seq)
-	return state, err
 }
 
 // checkSnapshots reads every snapshot; a bad one is a cache that is left out,
@@ -243,7 +252,7 @@ func (s *Store) checkSnapshots(live *fold.State) []Finding {
 		if seq > live.Sequence {
 			continue
 		}
-		if _, err := s.peekSnapshot(seq); err != nil {
+		if _, _, err := s.loadSnapshot(seq); err != nil {
 			bad++
 			if first == nil {
 				first = err

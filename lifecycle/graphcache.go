@@ -14,7 +14,7 @@ import (
 // is kept over a restart. It is a cache: anything odd about it and it is made
 // again when the next session ends.
 
-func (c *Companion) graphPath() string { return filepath.Join(c.opts.Dir, "cache", "graph") }
+func (c *Companion) graphPath() string { return filepath.Join(c.store.CacheDir(), "graph") }
 
 // graphKey ties the file to the vectors and parameters that it was made from.
 func (c *Companion) graphKey(s *fold.State) ([]byte, error) {

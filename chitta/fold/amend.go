@@ -53,6 +53,13 @@ func (a *Amendments) Resolve(e Event) Event {
 	return e
 }
 
+// Without returns a copy that lacks what was said of the given experiences.
+func (a *Amendments) Without(targets map[uint64]bool) Amendments {
+	out := a.Clone()
+	maps.DeleteFunc(out.byTarget, func(seq uint64, _ amendment) bool { return targets[seq] })
+	return out
+}
+
 // Len is the number of events that are amended.
 func (a *Amendments) Len() int { return len(a.byTarget) }
 

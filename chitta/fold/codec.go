@@ -61,6 +61,10 @@ func Encode(e Event) ([]byte, error) {
 		for _, id := range b.IDs {
 			w.raw(id[:])
 		}
+		w.u32(uint32(len(b.Keys)))
+		for _, k := range b.Keys {
+			w.raw(k[:])
+		}
 		w.raw(b.Before[:])
 		w.raw(b.After[:])
 	default:
@@ -116,6 +120,10 @@ func Decode(seq uint64, data []byte) (Event, error) {
 		b.IDs = make([]ID, r.count(16))
 		for i := range b.IDs {
 			r.raw(b.IDs[i][:])
+		}
+		b.Keys = make([]Key, r.count(16))
+		for i := range b.Keys {
+			r.raw(b.Keys[i][:])
 		}
 		r.raw(b.Before[:])
 		r.raw(b.After[:])

@@ -127,6 +127,9 @@ type EmbedderChanged struct {
 // Excised records that events were removed: ids and digests only.
 type Excised struct {
 	IDs []ID
+	// Keys are those of every wording of the removed entries: a diary file that
+	// still has one brings it back no more.
+	Keys []Key
 	// Before and After are the state digests around the removal.
 	Before, After [32]byte
 }

@@ -29,13 +29,24 @@ func Guard(f func() error) (err error) {
 	return f()
 }
 
+// Viewer gives read transactions: a database, or a store whose database may be
+// replaced.
+type Viewer interface {
+	View(f func(*bolt.Tx) error) error
+}
+
 // View is a guarded read transaction. f does nothing but read: a fault of its
 // own would be taken for one of the pages.
-func View(db *bolt.DB, f func(*bolt.Tx) error) error {
+func View(db Viewer, f func(*bolt.Tx) error) error {
 	return Guard(func() error { return db.View(f) })
 }
 
+// Updater gives write transactions.
+type Updater interface {
+	Update(f func(*bolt.Tx) error) error
+}
+
 // Update is a guarded write transaction.
-func Update(db *bolt.DB, f func(*bolt.Tx) error) error {
+func Update(db Updater, f func(*bolt.Tx) error) error {
 	return Guard(func() error { return db.Update(f) })
 }

@@ -58,13 +58,22 @@ func (l Log) Append(tx *bolt.Tx, payload []byte) (uint64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("%s: next sequence: %w", l.bucket, err)
 	}
-	record := make([]byte, checksumSize+len(payload))
-	binary.LittleEndian.PutUint32(record, checksum(seq, payload))
-	copy(record[checksumSize:], payload)
-	if err := b.Put(key(seq), record); err != nil {
+	if err := b.Put(key(seq), Record(seq, payload)); err != nil {
 		return 0, fmt.Errorf("%s: append: %w", l.bucket, err)
 	}
 	return seq, nil
+}
+
+// Bucket is the name of the log's bucket, for one who writes a whole log anew.
+// Its records stand under their sequences, eight bytes, the most significant first.
+func (l Log) Bucket() []byte { return []byte(l.bucket) }
+
+// Record is a payload as it stands at seq in the bucket: behind its checksum.
+func Record(seq uint64, payload []byte) []byte {
+	record := make([]byte, checksumSize+len(payload))
+	binary.LittleEndian.PutUint32(record, checksum(seq, payload))
+	copy(record[checksumSize:], payload)
+	return record
 }
 
 // Get returns a copy of the payload at seq.
@@ -95,7 +104,7 @@ const pageRecords = 128
 // Each calls f for the records in (after, to], in order, with copies of their
 // payloads and outside of any transaction. A damaged record is reported to f as
 // an error with a nil payload; f decides whether to go on by returning nil.
-func (l Log) Each(db *bolt.DB, after, to uint64, f func(seq uint64, payload []byte, err error) error) error {
+func (l Log) Each(db Viewer, after, to uint64, f func(seq uint64, payload []byte, err error) error) error {
 	type record struct {
 		seq     uint64
 		payload []byte

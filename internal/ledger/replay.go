@@ -1,10 +1,6 @@
 package ledger
 
-import (
-	"context"
-
-	bolt "go.etcd.io/bbolt"
-)
+import "context"
 
 // Rules say how the records of a log become a state.
 type Rules[E any] struct {
@@ -21,7 +17,7 @@ type Rules[E any] struct {
 
 // Replay folds the records in (after, to] in order. It stops at the first
 // damaged record, undecodable event or failed step, and when ctx ends.
-func Replay[E any](ctx context.Context, db *bolt.DB, l Log, after, to uint64, r Rules[E]) error {
+func Replay[E any](ctx context.Context, db Viewer, l Log, after, to uint64, r Rules[E]) error {
 	return l.Each(db, after, to, func(seq uint64, payload []byte, err error) error {
 		if err != nil {
 			return err

@@ -1,0 +1,367 @@
+package chitta
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/internal/ledger"
+)
+
+// Excision takes experiences out of the store as if they had never been.
+type Excision struct {
+	// Sequences are the experiences that go, by their place in the log.
+	Sequences []uint64
+	// Ended, if not nil, is called with the state after the end of each session
+	// that is still there and lost an experience, and of the last two sessions,
+	// in order. Session is the number that it has from now on, before the number
+	// that it had.
+	Ended func(ctx context.Context, e EndedSession) error
+	// Values, if not nil, is called last, before anything is replaced, with every
+	// record kept under a name. It returns the records of the new store.
+	Values func(ctx context.Context, x Excised, old []Value) ([]Value, error)
+	// Progress, if not nil, is told what is done now and how far it is.
+	Progress func(stage string, done, total uint64)
+}
+
+// EndedSession is a session at its end, folded without what was taken out.
+type EndedSession struct {
+	Number, Before uint32
+	// Lost is how many of its experiences went.
+	Lost int
+	// State must not be kept or changed.
+	State *fold.State
+}
+
+// Excised tells what an excision takes out, or took out.
+type Excised struct {
+	Events []ExcisedEvent
+	// Sessions are the numbers that sessions had which nothing is left of.
+	Sessions []uint32
+	// Renumbered gives the new number of every session that has another now.
+	Renumbered map[uint32]uint32
+	// Records counts what goes from the log: the experiences, what amended them
+	// and the bounds of empty sessions.
+	Records int
+	// From is the record that the fold started after.
+	From uint64
+	// Before and After are the digests of the state.
+	Before, After [32]byte
+}
+
+// ExcisedEvent is one experience that goes.
+type ExcisedEvent struct {
+	Sequence uint64
+	ID       fold.ID
+	Session  uint32
+}
+
+// plan is what an excision does to the log.
+type plan struct {
+	Excised
+	drop map[uint64]bool
+	// moved are records that change their places.
+	moved map[uint64]fold.Body
+	// first is the earliest record that goes or changes.
+	first uint64
+	// keys are those of all wordings of the experiences that go.
+	keys []fold.Key
+	// lost counts by the session's old number; lastTwo are the sessions, by
+	// their old numbers, that are the last ones then.
+	lost    map[uint32]int
+	lastTwo [2]uint32
+}
+
+// number is what session n is called from now on.
+func (p *plan) number(n uint32) uint32 {
+	if to, ok := p.Renumbered[n]; ok {
+		return to
+	}
+	return n
+}
+
+// apply returns e as the new log has it, or false where it goes.
+func (p *plan) apply(e fold.Event) (fold.Event, bool) {
+	if p.drop[e.Sequence] {
+		return e, false
+	}
+	if b, ok := p.moved[e.Sequence]; ok {
+		e.Body = b
+	}
+	switch b := e.Body.(type) {
+	case fold.SessionOpened:
+		b.Number = p.number(b.Number)
+		e.Body = b
+	case fold.SessionClosed:
+		b.Number = p.number(b.Number)
+		e.Body = b
+	}
+	return e, true
+}
+
+// planExcision reads the log once and works out what goes with the experiences:
+// what amended them, and the bounds of sessions that nothing else is left of.
+// Such a session would not have been, so those after it count one less.
+func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error) {
+	p := &plan{drop: map[uint64]bool{}, moved: map[uint64]fold.Body{}, lost: map[uint32]int{}}
+	p.Renumbered = map[uint32]uint32{}
+	chosen := map[uint64]bool{}
+	for _, seq := range wanted {
+		chosen[seq] = true
+	}
+	type span struct {
+		number uint32
+		bounds []uint64
+		left   int
+		// settings are changes of parameters that came before the first
+		// experience that is left, opened how the session began.
+		settings []fold.Event
+		opened   fold.Event
+	}
+	var spans []*span
+	byNumber := map[uint32]*span{}
+	var now *span
+	err := events.Each(s.db, 0, s.state.Sequence, func(seq uint64, payload []byte, err error) error {
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		e, err := fold.Decode(seq, payload)
+		if err != nil {
+			return err
+		}
+		switch b := e.Body.(type) {
+		case fold.SessionOpened:
+			if now = byNumber[b.Number]; now == nil {
+				now = &span{number: b.Number, opened: e}
+				byNumber[b.Number] = now
+				spans = append(spans, now)
+			}
+			now.bounds = append(now.bounds, seq)
+		case fold.SessionClosed:
+			if now != nil {
+				now.bounds = append(now.bounds, seq)
+			}
+		case fold.ParamsChanged:
+			if now != nil && now.left == 0 {
+				now.settings = append(now.settings, e)
+			}
+		case fold.Experienced:
+			if now == nil {
+				return fmt.Errorf("event %d: %w: an experience outside of any session", seq, ErrDamaged)
+			}
+			if !chosen[seq] {
+				now.left++
+				return nil
+			}
+			delete(chosen, seq)
+			p.drop[seq] = true
+			p.lost[now.number]++
+			p.keys = append(p.keys, b.Key)
+			p.Events = append(p.Events, ExcisedEvent{Sequence: seq, ID: b.ID, Session: now.number})
+		case fold.Superseded:
+			if p.drop[b.Target] {
+				p.drop[seq] = true
+				p.keys = append(p.keys, b.Key)
+			}
+		case fold.Reassessed:
+			if p.drop[b.Target] {
+				p.drop[seq] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for seq := range chosen {
+		return nil, fmt.Errorf("event %d: %w among the experiences", seq, ErrNotFound)
+	}
+	slices.SortFunc(p.keys, func(a, b fold.Key) int { return slices.Compare(a[:], b[:]) })
+	p.keys = slices.Compact(p.keys)
+	gone := uint32(0)
+	for _, sp := range spans {
+		switch {
+		case sp.left == 0 && p.lost[sp.number] > 0:
+			gone++
+			p.Sessions = append(p.Sessions, sp.number)
+			delete(p.lost, sp.number)
+			for _, seq := range sp.bounds {
+				p.drop[seq] = true
+			}
+		default:
+			if p.lost[sp.number] > 0 {
+				p.openLater(sp.opened, sp.settings)
+			}
+			if gone > 0 {
+				p.Renumbered[sp.number] = sp.number - gone
+			}
+			p.lastTwo = [2]uint32{p.lastTwo[1], sp.number}
+		}
+	}
+	for _, list := range []iter.Seq[uint64]{maps.Keys(p.drop), maps.Keys(p.moved)} {
+		for seq := range list {
+			if p.first == 0 || seq < p.first {
+				p.first = seq
+			}
+		}
+	}
+	p.Records = len(p.drop)
+	return p, nil
+}
+
+// openLater has a session begin after changes of parameters that came before its
+// first experience: a session opens with that, and it is a later one now.
+func (p *plan) openLater(opened fold.Event, settings []fold.Event) {
+	at := opened.Sequence
+	for _, e := range settings {
+		if e.Sequence > at {
+			p.moved[at], p.moved[e.Sequence] = e.Body, opened.Body
+			at = e.Sequence
+		}
+	}
+}
+
+// Excise takes experiences out: the log is folded again from before the first
+// of them, and a new database without them takes the place of the old one in a
+// single rename. Until then nothing has changed, and ctx may end it; afterwards
+// no file that this package keeps holds anything of them but the digests of
+// their words. Writers wait, readers go on with the old state.
+//
+// The state afterwards is, bit for bit, that of a store that never had them.
+func (s *Store) Excise(ctx context.Context, x Excision) (Excised, error) {
+	var out Excised
+	err := s.exclusively(ctx, func() error {
+		if s.broken != nil {
+			return s.broken
+		}
+		if len(x.Sequences) == 0 {
+			return nil
+		}
+		p, err := s.planExcision(ctx, x.Sequences)
+		if err != nil {
+			return err
+		}
+		if x.Progress == nil {
+			x.Progress = func(string, uint64, uint64) {}
+		}
+		if err := s.excise(ctx, p, x); err != nil {
+			return err
+		}
+		out = p.Excised
+		return nil
+	})
+	return out, err
+}
+
+// excise runs on the committer.
+func (s *Store) excise(ctx context.Context, p *plan, x Excision) error {
+	amendments := s.amendments.Without(p.drop)
+	state, arithmetics := s.best(ctx, p.first-1)
+	p.From = state.Sequence
+	p.Before = s.state.Digest()
+	last := s.state.Sequence
+	var checkpoint *fold.State
+	err := s.replayWithout(ctx, p, state, last, amendments, x, func() { checkpoint = state.Clone() })
+	if err != nil {
+		return err
+	}
+	p.After = state.Digest()
+	r, err := s.rewrite(ctx, p, last, x)
+	if err != nil {
+		return err
+	}
+	state.Sequence = r.last
+	if last > p.From {
+		arithmetics = with(arithmetics, s.machine)
+	}
+	excised := maps.Clone(s.excised)
+	for _, k := range p.keys {
+		excised[k] = r.last
+	}
+	err = s.replace(r, func() {
+		s.excised = excised
+		s.adoptLocked(state, amendments, arithmetics)
+	})
+	s.checkpoint = checkpoint
+	s.freshCaches()
+	return err
+}
+
+// replayWithout folds the log as the plan leaves it onto state.
+func (s *Store) replayWithout(ctx context.Context, p *plan, state *fold.State, last uint64, amendments fold.Amendments, x Excision, opened func()) error {
+	from := state.Sequence
+	return ledger.Replay(ctx, s.db, events, from, last, ledger.Rules[fold.Event]{
+		Decode: fold.Decode,
+		Resolve: func(e fold.Event) (fold.Event, bool) {
+			e, keep := p.apply(e)
+			return amendments.Resolve(e), keep
+		},
+		Step: func(e fold.Event) error {
+			number := state.Session.Number
+			if _, err := fold.Step(state, e, candidates(state, e, s.opts.Workers)); err != nil {
+				return err
+			}
+			if state.Session.Number != number {
+				opened()
+			}
+			b, ended := e.Body.(fold.SessionClosed)
+			if !ended || x.Ended == nil {
+				return nil
+			}
+			before := p.old(b.Number)
+			if p.lost[before] == 0 && before != p.lastTwo[0] && before != p.lastTwo[1] {
+				return nil
+			}
+			return x.Ended(ctx, EndedSession{Number: b.Number, Before: before, Lost: p.lost[before], State: state})
+		},
+		Progress: func(seq uint64) { x.Progress("fold", seq-from, last-from) },
+	})
+}
+
+// old is the number that a session had.
+func (p *plan) old(number uint32) uint32 {
+	n := number
+	for _, gone := range p.Sessions { // rising
+		if gone <= n {
+			n++
+		}
+	}
+	return n
+}
+
+// ExcisedKey tells of an entry that was taken out, by the digest of its date
+// and words.
+func (s *Store) ExcisedKey(k fold.Key) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	_, ok := s.excised[k]
+	return ok
+}
+
+// record is the event that says what went.
+func (p *plan) record() fold.Excised {
+	b := fold.Excised{Keys: p.keys, Before: p.Before, After: p.After}
+	for _, e := range p.Events {
+		b.IDs = append(b.IDs, e.ID)
+	}
+	return b
+}
+
+// exclusively runs f on the committer, between two groups.
+func (s *Store) exclusively(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	select {
+	case s.alone <- func() { done <- f() }:
+		return <-done
+	case <-s.closing:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,388 @@
+package chitta
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/internal/atomicfile"
+	"github.com/jivad/jivad/internal/ledger"
+)
+
+// rewriteName is the database that is to take the place of the present one.
+// One that a crash left behind is removed at the next start.
+const rewriteName = FileName + ".rewrite"
+
+// rewritten is a new database, complete and on disk, but not in its place yet.
+type rewritten struct {
+	db   *bolt.DB
+	meta Meta
+	// last is the sequence of its last record.
+	last uint64
+}
+
+// filler writes a new database in transactions of bounded size, without a sync
+// each: it counts only when it is whole.
+type filler struct {
+	ctx   context.Context
+	db    *bolt.DB
+	tx    *bolt.Tx
+	bytes int
+}
+
+// fillBytes bounds what one transaction holds in memory.
+const fillBytes = 8 << 20
+
+func (f *filler) bucket(name []byte) (*bolt.Bucket, error) {
+	if err := f.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if f.tx != nil && f.bytes >= fillBytes {
+		if err := f.commit(); err != nil {
+			return nil, err
+		}
+	}
+	if f.tx == nil {
+		var err error
+		if f.tx, err = f.db.Begin(true); err != nil {
+			return nil, err
+		}
+		f.bytes = 0
+	}
+	b, err := f.tx.CreateBucketIfNotExists(name)
+	if err != nil {
+		return nil, err
+	}
+	b.FillPercent = 0.95 // filled in order of the keys
+	return b, nil
+}
+
+func (f *filler) put(name, key, value []byte) error {
+	b, err := f.bucket(name)
+	if err != nil {
+		return err
+	}
+	f.bytes += len(key) + len(value)
+	return b.Put(key, value)
+}
+
+func (f *filler) commit() error {
+	tx := f.tx
+	f.tx = nil
+	if tx == nil {
+		return nil
+	}
+	return tx.Commit()
+}
+
+func (f *filler) abandon() error {
+	var err error
+	if f.tx != nil {
+		err = f.tx.Rollback()
+	}
+	path := f.db.Path()
+	return errors.Join(err, f.db.Close(), removeIfThere(path))
+}
+
+// newFile begins a database beside the present one.
+func (s *Store) newFile(ctx context.Context) (*filler, error) {
+	path := filepath.Join(s.opts.Dir, rewriteName)
+	if err := removeIfThere(path); err != nil {
+		return nil, err
+	}
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, NoSync: true, NoGrowSync: true})
+	if err != nil {
+		return nil, err
+	}
+	return &filler{ctx: ctx, db: db}, nil
+}
+
+// rewrite makes the database that an excision leaves.
+func (s *Store) rewrite(ctx context.Context, p *plan, last uint64, x Excision) (r *rewritten, err error) {
+	f, err := s.newFile(ctx)
+	if err != nil {
+		return nil, s.notRewritten(err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(s.notRewritten(err), f.abandon())
+		}
+	}()
+	r = &rewritten{meta: s.meta, last: last + 1}
+	r.meta.Generation++
+	steps := []func(*filler, *plan) error{
+		func(f *filler, _ *plan) error {
+			return fillMeta(f, r.meta)
+		},
+		func(f *filler, p *plan) error { return s.fillEvents(f, p, last, x.Progress) },
+		s.fillTexts,
+		s.fillSources,
+		func(f *filler, p *plan) error { return s.fillAmendments(f, p, r.last) },
+		func(f *filler, p *plan) error { return s.fillValues(f, p, x) },
+	}
+	for _, step := range steps {
+		if err := step(f, p); err != nil {
+			return nil, err
+		}
+	}
+	if err := f.commit(); err != nil {
+		return nil, err
+	}
+	x.Progress("write", 1, 1)
+	return r, s.finish(f, r)
+}
+
+// finish puts a new database on disk and opens it as a store does.
+func (s *Store) finish(f *filler, r *rewritten) error {
+	if err := errors.Join(f.db.Sync(), f.db.Close()); err != nil {
+		return err
+	}
+	path := filepath.Join(s.opts.Dir, rewriteName)
+	var err error
+	r.db, err = openPages(path)
+	f.db = r.db
+	return err
+}
+
+func (s *Store) notRewritten(err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &Error{Op: "rewrite", Path: filepath.Join(s.opts.Dir, FileName), Err: err,
+		Hint: "Nothing has changed. Check that the disk has as much free room as the file is long."}
+}
+
+func fillMeta(f *filler, m Meta) error {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	for _, name := range [][]byte{bucketTexts, bucketSources, bucketAmendments, bucketValues} {
+		if _, err := f.bucket(name); err != nil {
+			return err
+		}
+	}
+	return f.put(bucketMeta, []byte("meta"), b)
+}
+
+// fillEvents copies the log without what goes, then says what went.
+func (s *Store) fillEvents(f *filler, p *plan, last uint64, progress func(string, uint64, uint64)) error {
+	if _, err := f.bucket(events.Bucket()); err != nil {
+		return err
+	}
+	err := events.Each(s.db, 0, last, func(seq uint64, payload []byte, err error) error {
+		if err != nil {
+			return err
+		}
+		if seq >= p.first {
+			e, err := fold.Decode(seq, payload)
+			if err != nil {
+				return err
+			}
+			e, keep := p.apply(e)
+			if !keep {
+				return nil
+			}
+			if payload, err = fold.Encode(e); err != nil {
+				return err
+			}
+		}
+		progress("write", seq, last)
+		return f.put(events.Bucket(), sequenceKey(seq), ledger.Record(seq, payload))
+	})
+	if err != nil {
+		return err
+	}
+	said := fold.Event{Body: p.record()}
+	said.Wall, said.ClockTrusted = s.now()
+	data, err := fold.Encode(said)
+	if err != nil {
+		return err
+	}
+	if err := f.put(events.Bucket(), sequenceKey(last+1), ledger.Record(last+1, data)); err != nil {
+		return err
+	}
+	b, err := f.bucket(events.Bucket())
+	if err != nil {
+		return err
+	}
+	return b.SetSequence(last + 1)
+}
+
+// each calls f for everything in a bucket, in order, in short transactions,
+// with copies.
+func (s *Store) each(bucket []byte, f func(k, v []byte) error) error {
+	const page = 128
+	var after []byte
+	for {
+		var list [][2][]byte
+		err := s.view(func(tx *bolt.Tx) error {
+			c := tx.Bucket(bucket).Cursor()
+			k, v := c.First()
+			if after != nil {
+				if k, v = c.Seek(after); k != nil && slices.Equal(k, after) {
+					k, v = c.Next()
+				}
+			}
+			for ; k != nil && len(list) < page; k, v = c.Next() {
+				value, err := copyOf(v)
+				if err != nil {
+					return err
+				}
+				list = append(list, [2][]byte{slices.Clone(k), value})
+			}
+			return nil
+		})
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for _, kv := range list {
+			after = kv[0]
+			if err := f(kv[0], kv[1]); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s *Store) fillTexts(f *filler, p *plan) error {
+	return s.each(bucketTexts, func(k, v []byte) error {
+		if p.drop[sequenceOf(k)] {
+			return nil
+		}
+		return f.put(bucketTexts, k, v)
+	})
+}
+
+// fillSources copies what was seen of the diary files. An entry that goes keeps
+// its key there, so that the file, which still has it, brings nothing back.
+func (s *Store) fillSources(f *filler, p *plan) error {
+	return s.each(bucketSources, func(k, v []byte) error {
+		var src Source
+		if err := json.Unmarshal(v, &src); err != nil {
+			return asWritten(err, "record of a diary file")
+		}
+		for i := range src.Entries {
+			if p.drop[src.Entries[i].Sequence] {
+				src.Entries[i].Sequence = 0
+			}
+		}
+		data, err := json.Marshal(src)
+		if err != nil {
+			return err
+		}
+		return f.put(bucketSources, k, data)
+	})
+}
+
+func (s *Store) fillAmendments(f *filler, p *plan, said uint64) error {
+	err := s.each(bucketAmendments, func(k, v []byte) error {
+		if p.drop[sequenceOf(k)] {
+			return nil
+		}
+		return f.put(bucketAmendments, k, v)
+	})
+	if err != nil {
+		return err
+	}
+	return f.put(bucketAmendments, sequenceKey(said), sequenceKey(said))
+}
+
+func (s *Store) fillValues(f *filler, p *plan, x Excision) error {
+	var old []Value
+	err := s.Values("", func(name string, data []byte) error { old = append(old, Value{name, data}); return nil })
+	if err != nil {
+		return err
+	}
+	if x.Values != nil {
+		if old, err = x.Values(f.ctx, p.Excised, old); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(old, func(a, b Value) int { return slices.Compare([]byte(a.Name), []byte(b.Name)) })
+	for _, v := range old {
+		if v.Name == "" || len(v.Name) > maxName {
+			return fmt.Errorf("value name of %d bytes, must be 1 to %d", len(v.Name), maxName)
+		}
+		if err := f.put(bucketValues, []byte(v.Name), v.Data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replace puts a new database in the place of the present one. Who reads sees the
+// database and what adopt changes as they were, or both as they are now.
+func (s *Store) replace(r *rewritten, adopt func()) error {
+	path := filepath.Join(s.opts.Dir, FileName)
+	if err := os.Rename(filepath.Join(s.opts.Dir, rewriteName), path); err != nil {
+		return errors.Join(s.notRewritten(err), r.db.Close(), removeIfThere(filepath.Join(s.opts.Dir, rewriteName)))
+	}
+	// From here on the new one is the store. That its name is on disk is asked
+	// for now; where that fails, a power cut may bring the old one back, whole.
+	err := atomicfile.SyncDir(s.opts.Dir)
+	s.mu.Lock()
+	old := s.db.replace(r.db)
+	s.meta = r.meta
+	adopt()
+	s.mu.Unlock()
+	s.commits.Add(1)
+	if e := old.Close(); e != nil {
+		s.log.Warn("the database of before was not closed cleanly", "error", e)
+	}
+	if err != nil {
+		return &Error{Op: "rewrite", Path: path, Err: fmt.Errorf("the folder could not be synced: %w", err),
+			Hint: "It is done, but a power cut now might undo it. Check the disk and do it again."}
+	}
+	return nil
+}
+
+// CacheDir is the folder of what can be made again. It is another one after
+// every removal of events, and those of before are deleted: they hold what is gone.
+func (s *Store) CacheDir() string {
+	return filepath.Join(s.opts.Dir, "cache", fmt.Sprintf("%d", s.Meta().Generation))
+}
+
+// openCaches names the caches that belong to the database, and removes others.
+func (s *Store) openCaches() error {
+	dir := s.CacheDir()
+	s.mu.Lock()
+	s.snapshots = ledger.NewSnapshots(filepath.Join(dir, "snapshots"))
+	s.rows = openRows(filepath.Join(dir, "vectors"), s.meta)
+	s.mu.Unlock()
+	return clearExcept(filepath.Dir(dir), filepath.Base(dir))
+}
+
+// clearExcept empties a folder but for one name.
+func clearExcept(dir, keep string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, e := range entries {
+		if e.Name() != keep {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
+		}
+	}
+	return err
+}
+
+// freshCaches makes the caches of a new database.
+func (s *Store) freshCaches() {
+	if err := s.openCaches(); err != nil {
+		s.log.Warn("old caches could not be removed; it is tried again at the next start", "error", err)
+	}
+	s.snapshotAt = 0
+	if err := s.snapshot(); err != nil {
+		s.log.Warn("no snapshot; it is tried again later", "error", err)
+		s.snapshotAt = s.state.Sequence
+	}
+}
