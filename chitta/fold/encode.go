@@ -47,6 +47,9 @@ func (m *Samskara) encode(w *writer) {
 	w.u32(m.Born)
 	w.u32(m.Last)
 	w.u32(m.Activations)
+	w.u32(m.BuryAt)
+	w.bool(m.Buried)
+	w.bool(m.Unplaced)
 }
 
 func (l *Link) encode(w *writer) {
@@ -71,13 +74,14 @@ func DecodeState(data []byte, vectors *Matrix) (*State, error) {
 	s.Params = params
 	s.Session = r.session()
 	r.raw(s.VectorDigest[:])
-	s.Impressions = make([]Samskara, r.count(92))
+	s.Impressions = make([]Samskara, r.count(98))
 	for i := range s.Impressions {
 		m := &s.Impressions[i]
 		r.raw(m.ID[:])
 		r.raw(m.Key[:])
 		m.Sequence, m.Reinforcement, m.Peak, m.Guna = r.u64(), r.f64(), r.f64(), r.guna()
-		m.Born, m.Last, m.Activations = r.u32(), r.u32(), r.u32()
+		m.Born, m.Last, m.Activations, m.BuryAt = r.u32(), r.u32(), r.u32(), r.u32()
+		m.Buried, m.Unplaced = r.bool(), r.bool()
 	}
 	s.Links = make([]Link, r.count(44))
 	for i := range s.Links {
@@ -106,7 +110,7 @@ func VectorCount(data []byte) (rows, dim int, err error) {
 	r.str()
 	r.session()
 	r.take(32)
-	rows = r.count(92)
+	rows = r.count(98)
 	return rows, dim, r.err
 }
 
@@ -191,7 +195,8 @@ func Difference(a, b *State, tolerance float64, limit int) (found []string, tota
 		x, y := &a.Impressions[i], &b.Impressions[i]
 		what := fmt.Sprintf("impression %d ", i)
 		equal(what+"identity", x.ID == y.ID && x.Key == y.Key)
-		equal(what+"counters", x.Born == y.Born && x.Last == y.Last && x.Activations == y.Activations)
+		equal(what+"counters", x.Born == y.Born && x.Last == y.Last && x.Activations == y.Activations && x.BuryAt == y.BuryAt)
+		equal(what+"flags", x.Buried == y.Buried && x.Unplaced == y.Unplaced)
 		number(what+"reinforcement", x.Reinforcement, y.Reinforcement)
 		number(what+"peak", x.Peak, y.Peak)
 		gunaDifference(what, x.Guna, y.Guna, number)

@@ -23,6 +23,14 @@ type Samskara struct {
 	Born, Last uint32
 	// Activations counts full reactivations.
 	Activations uint32
+	// BuryAt is the session at whose end the impression is buried unless it is
+	// touched before; 0 means never.
+	BuryAt uint32
+	// Buried impressions have lost their text and the link to their source.
+	Buried bool
+	// Unplaced impressions have no vector under the embedder in force: they keep
+	// depth and character and take no part in similarity.
+	Unplaced bool
 }
 
 // Link is an event that left no impression of its own, with the impressions
