@@ -32,6 +32,8 @@ type EndedSession struct {
 	Number, Before uint32
 	// Lost is how many of its experiences went.
 	Lost int
+	// Last is true for the last two sessions.
+	Last bool
 	// State must not be kept or changed.
 	State *fold.State
 }
@@ -315,10 +317,11 @@ func (s *Store) replayWithout(ctx context.Context, p *plan, state *fold.State, l
 				return nil
 			}
 			before := p.old(b.Number)
-			if p.lost[before] == 0 && before != p.lastTwo[0] && before != p.lastTwo[1] {
+			last := before == p.lastTwo[0] || before == p.lastTwo[1]
+			if p.lost[before] == 0 && !last {
 				return nil
 			}
-			return x.Ended(ctx, EndedSession{Number: b.Number, Before: before, Lost: p.lost[before], State: state})
+			return x.Ended(ctx, EndedSession{Number: b.Number, Before: before, Lost: p.lost[before], Last: last, State: state})
 		},
 		Progress: func(seq uint64) { x.Progress("fold", seq-from, last-from) },
 	})
@@ -364,4 +367,49 @@ func (s *Store) exclusively(ctx context.Context, f func() error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// Experience is one experience as its last amendment left it.
+type Experience struct {
+	Sequence uint64
+	Session  uint32
+	fold.Experienced
+}
+
+// Experiences calls f for every experience of the log, in order, until f returns
+// an error.
+func (s *Store) Experiences(ctx context.Context, f func(Experience) error) error {
+	look, state, amendments := s.look()
+	session := uint32(0)
+	return events.Each(look.db, 0, state.Sequence, func(seq uint64, payload []byte, err error) error {
+		if err != nil {
+			return damaged(err)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		e, err := fold.Decode(seq, payload)
+		if err != nil {
+			return asDamage(err)
+		}
+		switch b := amendments.Resolve(e).Body.(type) {
+		case fold.SessionOpened:
+			session = b.Number
+		case fold.Experienced:
+			return f(Experience{seq, session, b})
+		}
+		return nil
+	})
+}
+
+// PlanExcision tells what Excise would take out, and changes nothing. Digests
+// and the start of the fold are not known yet.
+func (s *Store) PlanExcision(ctx context.Context, sequences []uint64) (Excised, error) {
+	look, state, _ := s.look()
+	look.state = state
+	p, err := look.planExcision(ctx, sequences)
+	if err != nil {
+		return Excised{}, err
+	}
+	return p.Excised, nil
 }

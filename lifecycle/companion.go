@@ -172,6 +172,9 @@ func (c *Companion) begin(ctx context.Context) error {
 	c.loadGraph()
 	c.index = neighbour.New(c.store.Snapshot().Vectors, c.opts.Index)
 	if !c.opts.LookOnly {
+		if _, err := c.clearTraces(ctx); err != nil {
+			return fmt.Errorf("remove what was generated from forgotten entries: %w", err)
+		}
 		if err := c.restoreSoul(ctx); err != nil {
 			return err
 		}

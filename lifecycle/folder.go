@@ -148,6 +148,9 @@ func (c *Companion) takeFile(path string) (old, recent []*prepared, err error) {
 			faults = append(faults, fmt.Errorf("%s line %d: %w", path, e.Line, err))
 			continue
 		}
+		if c.forgotten(p) {
+			continue
+		}
 		notes = append(notes, p)
 	}
 	if notes, err = c.compare(path, notes, anyEdit); err != nil {

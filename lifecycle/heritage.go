@@ -23,8 +23,8 @@ type heritage struct {
 	narrative []float32
 }
 
-// left is the heritage of a session that this process ended.
-type left struct {
+// handedOn is the heritage of a session that this process ended.
+type handedOn struct {
 	session  int
 	heritage heritage
 }
@@ -50,7 +50,9 @@ type handedVasana struct {
 	LastSession  int        `json:"last_session"`
 }
 
-func heritageName(n int) string { return fmt.Sprintf("heritage/%08d", n) }
+const prefixHeritage = "heritage/"
+
+func heritageName(n int) string { return fmt.Sprintf(prefixHeritage+"%08d", n) }
 
 func (h heritage) encode() ([]byte, error) {
 	out := handed{Vasanas: make([]handedVasana, 0, len(h.vasanas)), Narrative: make([]byte, 0, 4*len(h.narrative))}

@@ -37,7 +37,7 @@ func (c *Companion) Import(ctx context.Context, notes []Note, progress func(Prog
 			days[p.day] = true
 		}
 		if progress != nil {
-			done := report.New + report.Edited + report.Duplicates + len(report.Warnings)
+			done := report.New + report.Edited + report.Duplicates + report.Forgotten + len(report.Warnings)
 			progress(Progress{Done: done, Total: len(notes), Elapsed: time.Since(began)})
 		}
 	}
@@ -70,6 +70,10 @@ func (c *Companion) historyOf(notes []Note, report *ImportReport) ([]*prepared, 
 		}
 		if err != nil {
 			return nil, err
+		}
+		if c.forgotten(p) {
+			report.Forgotten++
+			continue
 		}
 		p.day = h.day
 		all = append(all, p)

@@ -90,6 +90,14 @@ func (c *Companion) newPrepared(n Note, how policy) (*prepared, error) {
 	return &prepared{note: n, key: fold.Key(diary.Key(n.Date, n.Text)), policy: how, began: time.Now()}, nil
 }
 
+// forgotten tells of a note that was taken out before and not written anew since.
+func (c *Companion) forgotten(p *prepared) bool {
+	if _, there := c.store.Has(p.key); there {
+		return false
+	}
+	return c.store.ExcisedKey(p.key)
+}
+
 // settle notes in the record of the file which event the note became.
 func (p *prepared) settle(seq uint64) {
 	if p.source != nil {

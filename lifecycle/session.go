@@ -23,7 +23,7 @@ type life struct {
 	active time.Time
 	// edited says that an earlier entry changed since the last withdrawal.
 	edited bool
-	left   left
+	left   handedOn
 	// eventTimes and judgeTimes are latencies of this session's notes.
 	eventTimes, judgeTimes []time.Duration
 	terms                  termCache

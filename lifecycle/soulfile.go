@@ -67,8 +67,7 @@ func (c *Companion) firstSoul(ctx context.Context, file []byte) error {
 	if !ok {
 		given = string(bytes.ToValidUTF8(bytes.TrimSpace(file), nil))
 	}
-	s := soul.Summary{Identity: c.store.Meta().ID, LineageVersion: "none", ClosedAt: c.store.Meta().Created, Assessor: c.opts.Assessor.ID(), Given: given}
-	doc, err := soul.Render(s, c.opts.SoulBytes)
+	doc, err := soul.Render(c.unborn(given), c.opts.SoulBytes)
 	if err != nil {
 		return err
 	}
@@ -79,6 +78,12 @@ func (c *Companion) firstSoul(ctx context.Context, file []byte) error {
 		return err
 	}
 	return errors.Join(c.keepWholeGiven(given), c.files.Renew(doc, nil))
+}
+
+// unborn is what there is to say of a companion that has lived nothing.
+func (c *Companion) unborn(given string) soul.Summary {
+	m := c.store.Meta()
+	return soul.Summary{Identity: m.ID, LineageVersion: "none", ClosedAt: m.Created, Assessor: c.opts.Assessor.ID(), Given: given}
 }
 
 // birth returns what the person changed in Given since the last session, to be

@@ -109,6 +109,8 @@ type ImportReport struct {
 	New        int `json:"new"`
 	Edited     int `json:"edited"`
 	Duplicates int `json:"duplicates"`
+	// Forgotten entries were taken out before, and are not taken in again.
+	Forgotten int `json:"forgotten,omitempty"`
 	// Sessions counts the days of the new entries.
 	Sessions int      `json:"sessions"`
 	Warnings []string `json:"warnings,omitempty"`

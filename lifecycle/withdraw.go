@@ -32,34 +32,14 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	if err != nil {
 		return fmt.Errorf("what session %d handed on: %w", number-1, err)
 	}
-	depths, hardness, err := c.life.ageing.Of(state)
+	left, err := c.compose(ctx, state, past, past.vasanas, nil)
 	if err != nil {
 		return err
-	}
-	tendencies, err := c.tendencies(ctx, state, depths, hardness, past.vasanas)
-	if err != nil {
-		return fmt.Errorf("tendencies: %w", err)
-	}
-	record, err := c.trendRecord(state, depths, tendencies, past.narrative)
-	if err != nil {
-		return fmt.Errorf("trend: %w", err)
-	}
-	summary, err := c.summaryOf(state, c.life.digester.Of(state), depths, record, tendencies, past.vasanas)
-	if err != nil {
-		return fmt.Errorf("summary: %w", err)
-	}
-	document, err := soul.Render(summary, c.opts.SoulBytes)
-	if err != nil {
-		return err
-	}
-	narrative, err := c.identityVector(ctx, summary)
-	if err != nil {
-		return fmt.Errorf("embed the identity: %w", err)
 	}
 	elapsed := float64(time.Since(began).Microseconds()) / 1000
-	record.Latency.Close = &elapsed
-	kept := sessionRecord{Record: record, Reason: reason}
-	values, err := c.legacy(kept, heritage{tendencies, narrative}, document)
+	left.record.Latency.Close = &elapsed
+	left.record.Reason = reason
+	values, err := left.values()
 	if err != nil {
 		return err
 	}
@@ -74,18 +54,60 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	if err != nil {
 		return err
 	}
-	c.keepRecord(kept)
-	c.life.left, c.life.edited = left{number, heritage{tendencies, narrative}}, false
+	c.keepRecord(left.record)
+	c.life.left, c.life.edited = handedOn{number, left.heritage}, false
 	// The session is over and safe. A SOUL.md that cannot be written now is
 	// written from the store at the next start.
 	if file, err := c.files.Current(); err == nil && len(file) > 0 && soul.EditedElsewhere(file, last) {
 		c.problem("SOUL.md was edited outside of Given; what was there is kept in soul/archive")
 	}
-	if err := c.files.Renew(document, last); err != nil {
+	if err := c.files.Renew(left.document, last); err != nil {
 		c.problem(fmt.Sprintf("SOUL.md was not written: %v", err))
 		c.log.Error("write SOUL.md", "error", err)
 	}
 	return nil
+}
+
+// legacy is what a session leaves.
+type legacy struct {
+	record sessionRecord
+	heritage
+	document []byte
+}
+
+// compose works out what a session leaves, from the state at its end and what the
+// session before handed on. Tendencies take their ids from those of past, and are
+// called rising or fading against compared. before, if not nil, is the record that
+// the session had already: the times and latencies of then are kept.
+func (c *Companion) compose(ctx context.Context, state *fold.State, past heritage, compared []vasana.Vasana, before *sessionRecord) (left legacy, err error) {
+	depths, hardness, err := c.life.ageing.Of(state)
+	if err != nil {
+		return left, err
+	}
+	if left.vasanas, err = c.tendencies(ctx, state, depths, hardness, past.vasanas); err != nil {
+		return left, fmt.Errorf("tendencies: %w", err)
+	}
+	if left.record.Record, err = c.trendRecord(state, depths, left.vasanas, past.narrative); err != nil {
+		return left, fmt.Errorf("trend: %w", err)
+	}
+	if before != nil {
+		r := &left.record
+		r.Opened, r.Closed, r.Latency, r.Reason = before.Opened, before.Closed, before.Latency, before.Reason
+		if past.narrative == nil {
+			r.WitnessGap = before.WitnessGap
+		}
+	}
+	summary, err := c.summaryOf(state, c.life.digester.Of(state), depths, left.record.Record, left.vasanas, compared)
+	if err != nil {
+		return left, fmt.Errorf("summary: %w", err)
+	}
+	if left.document, err = soul.Render(summary, c.opts.SoulBytes); err != nil {
+		return left, err
+	}
+	if left.narrative, err = c.identityVector(ctx, summary); err != nil {
+		return left, fmt.Errorf("embed the identity: %w", err)
+	}
+	return left, nil
 }
 
 // depthsOf are the depths of all impressions now, each for itself: what the end of
@@ -101,21 +123,22 @@ func depthsOf(state *fold.State) ([]float64, error) {
 	return out, nil
 }
 
-// legacy are the records that a session leaves in the store.
-func (c *Companion) legacy(r sessionRecord, h heritage, document []byte) ([]chitta.Value, error) {
-	record, err := json.Marshal(r)
+// values are the records that a session leaves in the store.
+func (l legacy) values() ([]chitta.Value, error) {
+	record, err := json.Marshal(l.record)
 	if err != nil {
 		return nil, fmt.Errorf("session record: %w", err)
 	}
-	handed, err := h.encode()
+	handed, err := l.heritage.encode()
 	if err != nil {
 		return nil, fmt.Errorf("heritage: %w", err)
 	}
+	n := l.record.Session
 	return []chitta.Value{
-		{Name: recordName(r.Session), Data: record},
-		{Name: heritageName(r.Session), Data: handed},
-		{Name: heritageName(r.Session - 2)},
-		{Name: valueCurrent, Data: document},
+		{Name: recordName(n), Data: record},
+		{Name: heritageName(n), Data: handed},
+		{Name: heritageName(n - 2)},
+		{Name: valueCurrent, Data: l.document},
 	}, nil
 }
 
@@ -183,8 +206,10 @@ func (c *Companion) trendRecord(state *fold.State, depths []float64, found []vas
 	}
 	r.GAhamkara = soul.NewVector(own)
 	r.MokshaDistance = soul.MokshaDistance(all)
-	if r.WitnessGap, err = soul.WitnessGap(identity, s.Centroid()); err != nil {
-		return r, err
+	if identity != nil { // else nobody knows who it was
+		if r.WitnessGap, err = soul.WitnessGap(identity, s.Centroid()); err != nil {
+			return r, err
+		}
 	}
 	return r, r.Check()
 }

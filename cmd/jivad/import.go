@@ -200,6 +200,9 @@ func tellImport(p *printer, r importReport, quiet bool) {
 	if r.Edited > 0 {
 		edited = fmt.Sprintf(" %d edited,", r.Edited)
 	}
+	if r.Forgotten > 0 {
+		edited += fmt.Sprintf(" %d forgotten before and left out,", r.Forgotten)
+	}
 	p.line("%s: %d new,%s %d remembered already, %s.", count(r.Entries, "entry", "entries"), r.New, edited, r.Duplicates, count(r.Sessions, "session", "sessions"))
 	if r.New > 0 && r.PerMinute > 0 {
 		p.line("%s, %.0f entries a minute.", time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond), r.PerMinute)

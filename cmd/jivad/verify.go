@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,14 +18,21 @@ var errFoundFaults = errors.New("not everything is in order")
 
 func (a *app) verifyVerb() *cobra.Command {
 	var full bool
+	var absent string
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Prove the store: check every record and fold it again",
 		Long: `Walks the database, checks the checksum of every record, folds the log again and
-compares the outcome with the live state. It changes nothing.`,
-		Example: "  jivad verify\n  jivad verify --full\n  jivad verify --json",
+compares the outcome with the live state. It changes nothing.
+
+With --absent it looks for a text in every byte of the data folder instead, and fails
+where a file holds it. Your own diary files are named apart: they are never changed.`,
+		Example: "  jivad verify\n  jivad verify --full\n  jivad verify --absent \"the words of it\"",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("absent") {
+				return a.verifyAbsent(cmd.Context(), absent)
+			}
 			return a.looking(cmd.Context(), func(ctx context.Context, c companion) error {
 				bar := a.progress("records", 1)
 				report, err := c.Verify(ctx, full, bar.show)
@@ -41,7 +51,43 @@ compares the outcome with the live state. It changes nothing.`,
 		},
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "fold from the first event, however long it takes")
+	cmd.Flags().StringVar(&absent, "absent", "", "look whether any file of the data folder holds `TEXT`")
 	return cmd
+}
+
+func (a *app) verifyAbsent(ctx context.Context, text string) error {
+	_, at, err := a.find()
+	if at.data == "" {
+		return err
+	}
+	if _, err := os.Stat(at.data); err != nil {
+		return a.missing(at)
+	}
+	bar := a.progress("files", 1)
+	report, err := lifecycle.Absent(ctx, at.data, at.diary, text, bar.show)
+	bar.end()
+	if err != nil {
+		return err
+	}
+	if err := a.answer(report, func(p *printer) { tellAbsent(p, report) }); err != nil {
+		return err
+	}
+	if !report.Absent {
+		return errFoundFaults
+	}
+	return nil
+}
+
+func tellAbsent(p *printer, r lifecycle.AbsentReport) {
+	read := fmt.Sprintf("%s, %s read", count(r.Files, "file", "files"), lifecycle.Size(r.Bytes))
+	if r.Absent {
+		p.line("%s  no file of the data folder holds it (%s)", p.good("ok  "), read)
+	} else {
+		p.line("%s  %s of the data folder: %s (%s)", p.bad("FAIL"), count(len(r.Found), "file", "files"), strings.Join(r.Found, ", "), read)
+	}
+	if len(r.Yours) > 0 {
+		p.line("      Your own diary has it, which is never changed: %s", strings.Join(r.Yours, ", "))
+	}
 }
 
 func tellVerify(p *printer, r lifecycle.VerifyReport) {

@@ -24,6 +24,8 @@ type Companion interface {
 	Status(context.Context) (lifecycle.Status, error)
 	Verify(ctx context.Context, full bool, progress func(lifecycle.Progress)) (lifecycle.VerifyReport, error)
 	Doctor(context.Context) ([]lifecycle.Check, error)
+	PlanForget(context.Context, lifecycle.ForgetQuery) (lifecycle.ForgetPlan, error)
+	Forget(context.Context, lifecycle.ForgetQuery, func(lifecycle.Progress)) (lifecycle.ForgetReceipt, error)
 }
 
 var (

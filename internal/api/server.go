@@ -53,6 +53,8 @@ func NewHandler(c Companion) http.Handler {
 	mux.HandleFunc("GET /api/v1/vasanas", s.vasanas)
 	mux.HandleFunc("GET /api/v1/trend", s.trend)
 	mux.HandleFunc("POST /api/v1/verify", s.verify)
+	mux.HandleFunc("POST /api/v1/forget/plan", s.planForget)
+	mux.HandleFunc("POST /api/v1/forget", s.forget)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, lifecycle.ErrNotFound))
 	})

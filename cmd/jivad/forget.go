@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jivad/jivad/lifecycle"
+)
+
+func (a *app) forgetVerb() *cobra.Command {
+	var q lifecycle.ForgetQuery
+	var before string
+	var yes, dryRun bool
+	cmd := &cobra.Command{
+		Use:   "forget [ENTRY... | SOURCE]",
+		Short: "Take entries out as if they had never been",
+		Long: `Takes entries out of the store: by their ids (or a part of them), by their source (a
+diary file, "write", "import:NAME"), by session, by day, by words; what is given must
+hold together. It shows what would go and asks before it does it.
+
+The character is then folded again without them, so that it is, bit for bit, what it
+would be had you never written them. The database is written anew, and snapshots, copies
+of SOUL.md and backups that hold any of it are removed. Your own files are never changed.
+What is forgotten is not taken from them again, unless you write it anew.`,
+		Example: "  jivad forget 1f3a9c\n  jivad forget --match \"her new address\" --dry-run\n  jivad forget --before 2019 --yes\n  jivad forget old/2017.md",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := forgetArgs(&q, args, before); err != nil {
+				return err
+			}
+			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+				return a.forget(ctx, c, q, yes, dryRun)
+			})
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&q.Source, "source", "", "entries that came from `SOURCE`")
+	f.IntVar(&q.Session, "session", 0, "entries of session `N`")
+	f.StringVar(&q.From, "from", "", "entries from `DATE` on, YYYY[-MM[-DD]]")
+	f.StringVar(&q.To, "to", "", "entries up to `DATE`, YYYY[-MM[-DD]]")
+	f.StringVar(&before, "before", "", "entries before `DATE`, YYYY[-MM[-DD]]")
+	f.StringVar(&q.Match, "match", "", "entries that hold `TEXT`, whatever its case")
+	f.BoolVar(&yes, "yes", false, "do not ask")
+	f.BoolVar(&dryRun, "dry-run", false, "show what would go, and change nothing")
+	return cmd
+}
+
+var idPart = regexp.MustCompile(`^[0-9A-Fa-f-]{4,36}$`)
+
+// forgetArgs reads what was named: ids, or one source.
+func forgetArgs(q *lifecycle.ForgetQuery, args []string, before string) error {
+	for _, arg := range args {
+		if idPart.MatchString(arg) {
+			q.Entries = append(q.Entries, arg)
+			continue
+		}
+		if q.Source != "" || len(args) > 1 {
+			return usage("%q: give ids of entries, or one source", arg)
+		}
+		q.Source = arg
+	}
+	if q.Session < 0 {
+		return usage("--session %d: sessions count from 1", q.Session)
+	}
+	if before != "" {
+		if q.To != "" {
+			return usage("--before and --to say the same; give one")
+		}
+		to, err := lastBefore(before)
+		if err != nil {
+			return err
+		}
+		q.To = to
+	}
+	if len(q.Entries) == 0 && q.Source == "" && q.Session == 0 && q.From == "" && q.To == "" && q.Match == "" {
+		return usage("say what to forget: ids of entries, a source, --session, --before, --from, --to or --match")
+	}
+	return nil
+}
+
+// lastBefore is the last day, month or year before a date of that form.
+func lastBefore(date string) (string, error) {
+	for _, form := range []struct {
+		layout              string
+		years, months, days int
+	}{{"2006-01-02", 0, 0, -1}, {"2006-01", 0, -1, 0}, {"2006", -1, 0, 0}} {
+		if t, err := time.Parse(form.layout, date); err == nil {
+			return t.AddDate(form.years, form.months, form.days).Format(form.layout), nil
+		}
+	}
+	return "", usage("--before %q: it must be YYYY[-MM[-DD]]", date)
+}
+
+// forgetting is what the verb answers.
+type forgetting struct {
+	DryRun bool `json:"dry_run,omitempty"`
+	lifecycle.ForgetPlan
+	Receipt *lifecycle.ForgetReceipt `json:"receipt,omitempty"`
+}
+
+func (a *app) forget(ctx context.Context, c companion, q lifecycle.ForgetQuery, yes, dryRun bool) error {
+	plan, err := c.PlanForget(ctx, q)
+	if err != nil {
+		return err
+	}
+	out := forgetting{DryRun: dryRun, ForgetPlan: plan}
+	if len(plan.Entries) == 0 || dryRun {
+		return a.answer(out, func(p *printer) { tellForgetPlan(p, plan, dryRun) })
+	}
+	if !yes {
+		agreed, err := a.askToForget(plan)
+		if err != nil || !agreed {
+			return err
+		}
+	}
+	// What was shown is what goes.
+	exactly := lifecycle.ForgetQuery{}
+	for _, e := range plan.Entries {
+		exactly.Entries = append(exactly.Entries, e.ID)
+	}
+	bar := a.progress("records", 1)
+	receipt, err := c.Forget(ctx, exactly, bar.show)
+	bar.end()
+	if err != nil {
+		return err
+	}
+	out.Receipt = &receipt
+	err = a.answer(out, func(p *printer) { tellForgotten(p, receipt) })
+	if receipt.Left.Events+receipt.Left.Texts+len(receipt.Left.Files) > 0 {
+		err = errors.Join(err, errFoundFaults)
+	}
+	return err
+}
+
+// askToForget shows what would go and waits for a yes. Nobody there is a no.
+func (a *app) askToForget(plan lifecycle.ForgetPlan) (bool, error) {
+	f, ok := a.stdin.(*os.File)
+	if !ok || !isTerminal(f) {
+		return false, usage("nobody is there to be asked: look with --dry-run, then give --yes")
+	}
+	p := a.printer()
+	tellForgetPlan(p, plan, false)
+	if err := p.flush(); err != nil {
+		return false, err
+	}
+	fmt.Fprintf(a.stderr, "Forget %s? Type yes: ", count(len(plan.Entries), "entry", "entries"))
+	line, err := bufio.NewReader(f).ReadString('\n')
+	if err != nil && line == "" {
+		return false, err
+	}
+	if strings.ToLower(strings.TrimSpace(line)) != "yes" {
+		fmt.Fprintln(a.stderr, "Nothing was forgotten.")
+		return false, nil
+	}
+	return true, nil
+}
+
+func tellForgetPlan(p *printer, plan lifecycle.ForgetPlan, dryRun bool) {
+	if len(plan.Entries) == 0 {
+		p.line("No entry fits.")
+		return
+	}
+	const most = 20
+	for i, e := range plan.Entries {
+		if i == most {
+			p.line("… and %d more", len(plan.Entries)-most)
+			break
+		}
+		p.line("%s  %s  %s", pad(dash(e.Date), 10), p.dim(tail(e.ID)), cut(oneLine(e.Excerpt), 60))
+	}
+	what := fmt.Sprintf("%s would go", count(len(plan.Entries), "entry", "entries"))
+	if len(plan.Sessions) > 0 {
+		what += fmt.Sprintf(", and %s that nothing is left of", count(len(plan.Sessions), "session", "sessions"))
+	}
+	if plan.Versions > 0 {
+		what += fmt.Sprintf("; %s of SOUL.md generated since", count(plan.Versions, "copy", "copies"))
+	}
+	p.line("%s.", what)
+	if len(plan.Diary) > 0 {
+		p.line("These files of yours hold some of them and are not changed: %s", strings.Join(plan.Diary, ", "))
+	}
+	for _, c := range plan.Cannot {
+		p.line("%s", p.dim("- "+c))
+	}
+	if dryRun {
+		p.line("Nothing was changed.")
+	}
+}
+
+func tellForgotten(p *printer, r lifecycle.ForgetReceipt) {
+	p.line("%s forgotten, %d left in the store.", count(r.Forgotten, "entry is", "entries are"), r.Remaining)
+	p.line("Read again afterwards: %d of them in the log, %d of their texts in the store, %s that hold one.",
+		r.Left.Events, r.Left.Texts, count(len(r.Left.Files), "file", "files"))
+	for _, f := range r.Left.Files {
+		p.line("  %s", p.bad(f))
+	}
+	if r.Elsewhere > 0 {
+		p.line("%s the same words as an entry that stays, so those are still found.", count(r.Elsewhere, "text has", "texts have"))
+	}
+	var also []string
+	if n := len(r.Sessions); n > 0 {
+		also = append(also, count(n, "empty session", "empty sessions"))
+	}
+	if r.Versions > 0 {
+		also = append(also, count(r.Versions, "copy of SOUL.md", "copies of SOUL.md"))
+	}
+	if r.Backups > 0 {
+		also = append(also, count(r.Backups, "backup", "backups"))
+	}
+	if len(also) > 0 {
+		p.line("Also removed: %s.", strings.Join(also, ", "))
+	}
+	if len(r.Diary) > 0 {
+		p.line("Your own files still hold what you wrote there: %s", strings.Join(r.Diary, ", "))
+	}
+	p.line("%s", p.dim(fmt.Sprintf("state %s, was %s; %.1f s", r.After[:12], r.Before[:12], r.Seconds)))
+}

@@ -1,0 +1,317 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/chitta/fold"
+)
+
+// ForgetQuery names entries. What is given must hold together: entries of that
+// source and of those days and with those words.
+type ForgetQuery struct {
+	// Entries are ids, whole or a part from their beginning or end.
+	Entries []string `json:"entries,omitempty"`
+	// Source is where entries came from: a diary file, "write", "import:NAME".
+	Source string `json:"source,omitempty"`
+	// Session is the number of a session.
+	Session int `json:"session,omitempty"`
+	// From and To bound the entry's own date, YYYY[-MM[-DD]], inclusive.
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"`
+	// Match is a text that entries hold, whatever its case.
+	Match string `json:"match,omitempty"`
+}
+
+// ForgetPlan is what a forgetting would take out.
+type ForgetPlan struct {
+	Entries []ForgetEntry `json:"entries"`
+	// Sessions are those of which nothing would be left, Versions how many copies
+	// of SOUL.md were generated since.
+	Sessions []int `json:"sessions,omitempty"`
+	Versions int   `json:"soul_versions"`
+	// Diary are the person's own files that hold some of the entries. They are
+	// never changed.
+	Diary []string `json:"diary_files,omitempty"`
+	// Cannot says what no program can take back.
+	Cannot []string `json:"cannot"`
+}
+
+// ForgetEntry is one entry that would go.
+type ForgetEntry struct {
+	ID      string `json:"id"`
+	Date    string `json:"date,omitempty"`
+	Source  string `json:"source,omitempty"`
+	Session int    `json:"session"`
+	Excerpt string `json:"excerpt,omitempty"`
+	seq     uint64
+}
+
+// ForgetReceipt tells what went. Its counts come from looking at what is there
+// afterwards, not from what was asked for.
+type ForgetReceipt struct {
+	// Forgotten entries went, with Records of the log in all.
+	Forgotten int   `json:"forgotten"`
+	Records   int   `json:"records"`
+	Sessions  []int `json:"sessions,omitempty"`
+	// Left counts what is still there of them: experiences and texts in the
+	// store, found by reading all of it again, and files of the data folder
+	// (yours excepted) that hold one of the texts. All are 0.
+	Left ForgetLeft `json:"left"`
+	// Versions of SOUL.md were removed, and Backups.
+	Versions int `json:"soul_versions"`
+	Backups  int `json:"backups"`
+	// Remaining entries are in the store.
+	Remaining int    `json:"remaining"`
+	Before    string `json:"state_before"`
+	After     string `json:"state_after"`
+	// Elsewhere names texts that other entries have too, so that they are still found.
+	Elsewhere int      `json:"same_words_elsewhere,omitempty"`
+	Diary     []string `json:"diary_files,omitempty"`
+	Seconds   float64  `json:"seconds"`
+}
+
+// ForgetLeft counts what a fresh look found.
+type ForgetLeft struct {
+	Events int      `json:"events"`
+	Texts  int      `json:"texts"`
+	Files  []string `json:"files,omitempty"`
+}
+
+// cannotBeUndone is said before every forgetting.
+var cannotBeUndone = []string{
+	"Your own diary files stay as they are; what is forgotten is not taken from them again.",
+	"Backups in other places, and copies of SOUL.md that others made, still hold what they held.",
+	"Flash memory may keep old pages for a while; only erasing the whole device is sure.",
+}
+
+// PlanForget tells what Forget would take out.
+func (c *Companion) PlanForget(ctx context.Context, q ForgetQuery) (ForgetPlan, error) {
+	plan := ForgetPlan{Entries: []ForgetEntry{}, Cannot: cannotBeUndone}
+	chosen, err := c.choose(ctx, q)
+	if err != nil {
+		return plan, err
+	}
+	plan.Entries = chosen
+	x, err := c.store.PlanExcision(ctx, sequencesOf(chosen))
+	if err != nil {
+		return plan, err
+	}
+	plan.Sessions = numbers(x.Sessions)
+	plan.Diary, err = c.diaryFilesOf(chosen)
+	if err != nil {
+		return plan, err
+	}
+	versions, err := c.files.List()
+	if err != nil {
+		return plan, err
+	}
+	first := firstSession(x)
+	for _, v := range versions {
+		if v.Session >= first && first > 0 {
+			plan.Versions++
+		}
+	}
+	return plan, nil
+}
+
+// choose finds the entries that a query names.
+func (c *Companion) choose(ctx context.Context, q ForgetQuery) ([]ForgetEntry, error) {
+	if len(q.Entries) == 0 && q.Source == "" && q.Session == 0 && q.From == "" && q.To == "" && q.Match == "" {
+		return nil, fmt.Errorf("%w: it names nothing to forget", ErrQuery)
+	}
+	for _, d := range []string{q.From, q.To} {
+		if !partialDate(d) {
+			return nil, fmt.Errorf("%w: %q is not a date; write YYYY[-MM[-DD]], such as 2024 or 2024-05", ErrQuery, d)
+		}
+	}
+	match := plain(q.Match)
+	if q.Match != "" && match == "" {
+		return nil, fmt.Errorf("%w: the text to match is blank", ErrQuery)
+	}
+	const shortest = 4
+	hits := make([]int, len(q.Entries)) // how many entries each id fits
+	for i, id := range q.Entries {
+		q.Entries[i] = strings.ToLower(strings.TrimSpace(id))
+		if len(q.Entries[i]) < shortest {
+			return nil, fmt.Errorf("%w: give at least %d letters of the id", ErrQuery, shortest)
+		}
+	}
+	out := []ForgetEntry{}
+	err := c.store.Experiences(ctx, func(x chitta.Experience) error {
+		id := formatID(x.ID)
+		if len(q.Entries) > 0 {
+			fits := false
+			for i, part := range q.Entries {
+				if strings.HasPrefix(id, part) || strings.HasSuffix(id, part) {
+					hits[i]++
+					fits = true
+				}
+			}
+			if !fits {
+				return nil
+			}
+		}
+		if q.Source != "" && x.Source != q.Source || q.Session != 0 && int(x.Session) != q.Session {
+			return nil
+		}
+		if q.From != "" && (x.Date == "" || x.Date < q.From) || q.To != "" && (x.Date == "" || x.Date[:len(q.To)] > q.To) {
+			return nil
+		}
+		t, err := c.store.TextOf(x.Sequence)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		if match != "" && !strings.Contains(plain(t.Body+" "+t.Label), match) {
+			return nil
+		}
+		out = append(out, ForgetEntry{ID: id, Date: x.Date, Source: x.Source, Session: int(x.Session), Excerpt: excerpt(t.Body, match), seq: x.Sequence})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range hits {
+		switch {
+		case n == 0:
+			return nil, fmt.Errorf("entry %q: %w", q.Entries[i], ErrNotFound)
+		case n > 1 && len(q.Entries[i]) < len(formatID(fold.ID{})):
+			return nil, fmt.Errorf("%q: %w", q.Entries[i], ErrAmbiguous)
+		}
+	}
+	return out, nil
+}
+
+// diaryFilesOf are the files of the diary folder that entries came from.
+func (c *Companion) diaryFilesOf(chosen []ForgetEntry) ([]string, error) {
+	var files []string
+	for _, e := range chosen {
+		if e.Source == "" || slices.Contains(files, e.Source) {
+			continue
+		}
+		if _, err := c.store.SourceAt(e.Source); err == nil && !strings.HasPrefix(e.Source, "import:") {
+			files = append(files, e.Source)
+		} else if err != nil && !errors.Is(err, ErrNotFound) {
+			return nil, err
+		}
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// Forget takes the entries of a query out as if they had never been: the log is
+// folded again without them, a new database takes the place of the old one, and
+// everything that was generated from them goes or is made again. Until the new
+// database is in place ctx may end it and nothing has changed.
+func (c *Companion) Forget(ctx context.Context, q ForgetQuery, progress func(Progress)) (ForgetReceipt, error) {
+	var r ForgetReceipt
+	done := make(chan error, 1)
+	// The worker's own context goes on when the caller's ends; the caller's is
+	// what may stop this.
+	err := c.do(context.WithoutCancel(ctx), interactive, func(context.Context) error {
+		var err error
+		r, err = c.forget(ctx, q, progress)
+		done <- err
+		return nil
+	})
+	if err != nil {
+		return r, err
+	}
+	return r, <-done
+}
+
+func (c *Companion) forget(ctx context.Context, q ForgetQuery, progress func(Progress)) (r ForgetReceipt, err error) {
+	began := time.Now()
+	chosen, err := c.choose(ctx, q)
+	if err != nil {
+		return r, err
+	}
+	if len(chosen) == 0 {
+		return r, fmt.Errorf("%w: no entry fits", ErrNotFound)
+	}
+	if r.Diary, err = c.diaryFilesOf(chosen); err != nil {
+		return r, err
+	}
+	words, err := c.wordsToMiss(chosen)
+	if err != nil {
+		return r, err
+	}
+	if err := c.takeGiven(ctx); err != nil {
+		return r, err
+	}
+	planned, err := c.store.PlanExcision(ctx, sequencesOf(chosen))
+	if err != nil {
+		return r, err
+	}
+	rest := c.rewriting(planned)
+	x, err := c.store.Excise(ctx, chitta.Excision{
+		Sequences: sequencesOf(chosen), Ended: rest.ended, Values: rest.values,
+		Progress: func(stage string, done, total uint64) {
+			if progress != nil {
+				progress(Progress{Done: int(done), Total: int(total), Stage: stage, Elapsed: time.Since(began)})
+			}
+		},
+	})
+	if err != nil {
+		return r, err
+	}
+	// The store is the new one. What follows is done again at the next start
+	// where a crash keeps it from being done now.
+	c.goOnWith(rest)
+	ctx = context.WithoutCancel(ctx)
+	cleared, err := c.clearTraces(ctx)
+	if err != nil {
+		c.problem(fmt.Sprintf("something that was generated from what is forgotten could not be removed; it is tried again at the next start: %v", err))
+		return r, fmt.Errorf("forgotten in the store, but %w; it is tried again at the next start", err)
+	}
+	r.Versions, r.Backups, r.Records, r.Sessions = cleared.versions, cleared.backups, x.Records, numbers(x.Sessions)
+	r.Before, r.After = fmt.Sprintf("%x", x.Before), fmt.Sprintf("%x", x.After)
+	if err := c.lookFor(ctx, chosen, words, &r); err != nil {
+		return r, err
+	}
+	r.Seconds = time.Since(began).Seconds()
+	return r, nil
+}
+
+// takeGiven takes in what the person changed in Given, since SOUL.md will be
+// written anew.
+func (c *Companion) takeGiven(ctx context.Context) error {
+	values, err := c.birth()
+	if err != nil || len(values) == 0 {
+		return err
+	}
+	_, err = c.store.Append(ctx, chitta.Batch{Values: values})
+	return err
+}
+
+func sequencesOf(chosen []ForgetEntry) []uint64 {
+	out := make([]uint64, len(chosen))
+	for i, e := range chosen {
+		out[i] = e.seq
+	}
+	return out
+}
+
+func numbers(sessions []uint32) []int {
+	out := make([]int, len(sessions))
+	for i, n := range sessions {
+		out[i] = int(n)
+	}
+	return out
+}
+
+// firstSession is the first session that loses something.
+func firstSession(x chitta.Excised) int {
+	first := 0
+	for _, e := range x.Events {
+		if first == 0 || int(e.Session) < first {
+			first = int(e.Session)
+		}
+	}
+	return first
+}
