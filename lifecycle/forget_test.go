@@ -91,7 +91,9 @@ func TestForgottenHasNeverBeen(t *testing.T) {
 	if err != nil || !a.Absent {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if hits, err := c.Recall(t.Context(), lifecycle.RecallQuery{Text: "zanzibarine secret"}); err != nil || slices.ContainsFunc(hits, func(h lifecycle.Recalled) bool { return h.Lexical > 0 && strings.Contains(h.Impression.Text, "anzibar") }) {
+	if hits, err := c.Recall(t.Context(), lifecycle.RecallQuery{Text: "zanzibarine secret"}); err != nil || slices.ContainsFunc(hits, func(h lifecycle.Recalled) bool {
+		return h.Lexical > 0 && strings.Contains(h.Impression.Text, "anzibar")
+	}) {
 		t.Errorf("recall %+v, %v", hits, err)
 	}
 	// What is generated goes on as it was: the trend has its sessions, SOUL.md is whole.
@@ -287,7 +289,9 @@ func TestForgettingInDiaries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		at := slices.IndexFunc(hits, func(h lifecycle.Recalled) bool { return h.Impression.Text == strings.ToValidUTF8(list[i].Text, "\uFFFD") })
+		at := slices.IndexFunc(hits, func(h lifecycle.Recalled) bool {
+			return h.Impression.Text == strings.ToValidUTF8(list[i].Text, "\uFFFD")
+		})
 		if at < 0 {
 			t.Fatalf("entry %d is not found", i)
 		}
