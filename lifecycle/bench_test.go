@@ -242,3 +242,27 @@ func BenchmarkRecall(b *testing.B) {
 		})
 	}
 }
+
+// Forgetting one entry of ten thousand: the last, one from the middle, the first.
+// The earlier it is, the more is folded again.
+func BenchmarkForget(b *testing.B) {
+	const size = 10_000
+	for _, number := range []int{size - 5, size / 2, 2} {
+		b.Run(fmt.Sprintf("entry=%d", number), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				c := built(b, copyOfAged(b, size))
+				b.StartTimer()
+				r, err := c.Forget(b.Context(), lifecycle.ForgetQuery{Match: fmt.Sprintf("number %d.", number)}, nil)
+				if err != nil || r.Forgotten != 1 || r.Left.Events+r.Left.Texts+len(r.Left.Files) != 0 {
+					b.Fatalf("%+v, %v", r, err)
+				}
+				b.StopTimer()
+				if err := c.Close(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+		})
+	}
+}

@@ -40,7 +40,7 @@ type rewriting struct {
 
 func (c *Companion) rewriting(plan chitta.Excised) *rewriting {
 	shadow := &Companion{opts: c.opts, store: c.store, files: c.files, log: c.log}
-	shadow.life.graph = vasana.NewGraph(c.opts.Vasana)
+	shadow.life.graph = c.graphBefore(plan)
 	w := &rewriting{c: c, shadow: shadow, plan: plan, left: map[int]legacy{}}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -51,6 +51,20 @@ func (c *Companion) rewriting(plan chitta.Excised) *rewriting {
 		}
 	}
 	return w
+}
+
+// graphBefore is the graph as far as nothing goes; making it whole takes seconds.
+func (c *Companion) graphBefore(plan chitta.Excised) *vasana.Graph {
+	graph := vasana.NewGraph(c.opts.Vasana)
+	data, err := c.life.graph.MarshalBinary()
+	if err == nil {
+		err = graph.UnmarshalBinary(data)
+	}
+	if err != nil || len(plan.Events) == 0 {
+		return vasana.NewGraph(c.opts.Vasana)
+	}
+	_ = c.store.View(func(s *fold.State) error { graph.Truncate(rowAt(s, plan.Events[0].Sequence)); return nil })
+	return graph
 }
 
 // number is what session n is called from now on, or false where it goes.
