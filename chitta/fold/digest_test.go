@@ -121,6 +121,8 @@ func change(t *testing.T, v reflect.Value) {
 		v.SetUint(v.Uint() + 1)
 	case v.CanFloat():
 		v.SetFloat(v.Float() + 1)
+	case v.Kind() == reflect.Bool:
+		v.SetBool(!v.Bool())
 	case v.Kind() == reflect.Slice:
 		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
 	default:

@@ -49,7 +49,11 @@ var (
 	status  = lifecycle.Status{Version: "v1", PID: 7, DataDir: "/x", Uptime: 1.5, Events: 1 << 40, Impressions: 2, Session: &session, LastSession: &session, StateDigest: "00ff", Problems: []string{"p"}}
 	checks  = []lifecycle.Check{{Name: "store", OK: true, Detail: "fine"}, {Name: "clock", Detail: "wrong", Hint: "mend it"}}
 	proof   = lifecycle.VerifyReport{OK: true, Checks: checks, StateDigest: "00ff", Events: 9, From: 2, Seconds: 0.5}
-	report  = lifecycle.ImportReport{Entries: 3, New: 2, Duplicates: 1, Sessions: 2, Warnings: []string{"w"}, Seconds: 2, PerMinute: 60}
+
+	forgetPlan = lifecycle.ForgetPlan{Entries: []lifecycle.ForgetEntry{{ID: "0190-x", Session: 3, Excerpt: "x"}}, Sessions: []int{3}, Versions: 2, Diary: []string{"a.md"}, Cannot: []string{"c"}}
+	forgotten  = lifecycle.ForgetReceipt{Forgotten: 1, Records: 3, Sessions: []int{3}, Versions: 2, Remaining: 7, Before: "00", After: "ff", Left: lifecycle.ForgetLeft{Files: []string{"f"}}, Seconds: 1}
+
+	report = lifecycle.ImportReport{Entries: 3, New: 2, Duplicates: 1, Sessions: 2, Warnings: []string{"w"}, Seconds: 2, PerMinute: 60}
 )
 
 func (f *fake) Write(_ context.Context, n lifecycle.Note) (lifecycle.Receipt, error) {
@@ -115,6 +119,14 @@ func (f *fake) Verify(ctx context.Context, full bool, progress func(lifecycle.Pr
 }
 func (f *fake) Doctor(context.Context) ([]lifecycle.Check, error) { return checks, f.err }
 
+func (f *fake) PlanForget(context.Context, lifecycle.ForgetQuery) (lifecycle.ForgetPlan, error) {
+	return forgetPlan, f.err
+}
+func (f *fake) Forget(ctx context.Context, _ lifecycle.ForgetQuery, progress func(lifecycle.Progress)) (lifecycle.ForgetReceipt, error) {
+	progress(lifecycle.Progress{Done: 1, Total: 9, Stage: "fold"})
+	return forgotten, f.work(ctx)
+}
+
 // serve opens a socket for a companion and returns its path and a client.
 func serve(t *testing.T, c Companion) (string, *Client) {
 	t.Helper()
@@ -163,6 +175,12 @@ var questions = []asked{
 	{"trend", func(ctx context.Context, c Companion) (any, error) { return c.Trend(ctx, 0) }, trend},
 	{"status", func(ctx context.Context, c Companion) (any, error) { return c.Status(ctx) }, status},
 	{"verify", func(ctx context.Context, c Companion) (any, error) { return c.Verify(ctx, true, nil) }, proof},
+	{"plan forget", func(ctx context.Context, c Companion) (any, error) {
+		return c.PlanForget(ctx, lifecycle.ForgetQuery{Match: "x"})
+	}, forgetPlan},
+	{"forget", func(ctx context.Context, c Companion) (any, error) {
+		return c.Forget(ctx, lifecycle.ForgetQuery{Entries: []string{"0190"}}, nil)
+	}, forgotten},
 	{"doctor", func(ctx context.Context, c Companion) (any, error) { return c.Doctor(ctx) }, checks},
 }
 
