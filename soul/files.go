@@ -267,8 +267,32 @@ func replace(path string, data []byte) error {
 	return atomicfile.Write(path, data, perm)
 }
 
-// RemoveLeftovers removes what a crash left beside SOUL.md and given.md; for
+// RemoveLeftovers removes what a crash left beside SOUL.md and given.md and in
+// the archive, where a half-written version may hold what is forgotten later; for
 // start-up, before anything writes.
 func (f Files) RemoveLeftovers() error {
-	return errors.Join(atomicfile.RemoveLeftovers(f.SoulPath), atomicfile.RemoveLeftovers(f.givenPath()))
+	return errors.Join(atomicfile.RemoveLeftovers(f.SoulPath), atomicfile.RemoveLeftovers(f.givenPath()), f.clearArchive())
+}
+
+// leftoverName is a version that was being written.
+var leftoverName = regexp.MustCompile(`^\.\d{6,9}-[-0-9a-z]+\.md\.\d+\.tmp$`)
+
+func (f Files) clearArchive() error {
+	entries, err := os.ReadDir(f.ArchiveDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("soul: the archive cannot be read: %w; check the folder's permissions", err)
+	}
+	var faults []error
+	for _, entry := range entries {
+		if !leftoverName.MatchString(entry.Name()) || !entry.Type().IsRegular() {
+			continue
+		}
+		if err := os.Remove(filepath.Join(f.ArchiveDir, entry.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			faults = append(faults, fmt.Errorf("soul: what a crash left in the archive cannot be removed: %w; check the folder's permissions", err))
+		}
+	}
+	return errors.Join(faults...)
 }

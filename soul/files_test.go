@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +170,28 @@ func TestGivenFile(t *testing.T) {
 		t.Error(err)
 	}
 	must(t, f.RemoveLeftovers())
+}
+
+// A process that is killed while it archives leaves a half-written version, which
+// may hold what is forgotten later.
+func TestLeftoversInTheArchive(t *testing.T) {
+	dir := t.TempDir()
+	f := Files{SoulPath: filepath.Join(dir, "SOUL.md"), ArchiveDir: filepath.Join(dir, "archive")}
+	must(t, f.RemoveLeftovers()) // no archive yet
+	must(t, f.Archive(3, "2024-05-01", at(t, 3, "a")))
+	for _, name := range []string{".000004-2024-05-02.md.1873234386.tmp", ".000004-undated-edited-0a1b2c3d.md.7.tmp", ".mine.tmp"} {
+		must(t, os.WriteFile(filepath.Join(f.ArchiveDir, name), []byte("half"), 0o600))
+	}
+	must(t, f.RemoveLeftovers())
+	entries, err := os.ReadDir(f.ArchiveDir)
+	must(t, err)
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if want := []string{".mine.tmp", "000003-2024-05-01.md"}; !slices.Equal(left, want) {
+		t.Errorf("left %q, want %q", left, want)
+	}
 }
 
 func TestFailedArchiveLeavesSoulAlone(t *testing.T) {
