@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -88,13 +89,42 @@ func create(path string) (err error) {
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}
-	// Link, unlike rename, fails when another process was quicker.
-	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) {
+	// Link, unlike rename, fails when another process was quicker; that one may
+	// have taken ours for a leftover.
+	if err := os.Link(temp, path); err != nil && !errors.Is(err, fs.ErrExist) && !isThere(path) {
 		if err := os.Rename(temp, path); err != nil {
 			return err
 		}
 	}
 	return errors.Join(removeIfThere(temp), atomicfile.SyncDir(dir))
+}
+
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// clearLeftovers removes what a crash left unfinished: databases that were being
+// made, one of which may be another name of the store's own file and would keep
+// what is forgotten later, and caches that were being written. Whoever calls it
+// holds the store.
+func clearLeftovers(dir string) error {
+	var faults []error
+	for _, pattern := range []string{rewriteName, FileName + ".new-*", filepath.Join("cache", "*", "*.tmp"), filepath.Join("cache", "*", "*", "*.tmp")} {
+		found, err := filepath.Glob(filepath.Join(quoteGlob(dir), pattern))
+		faults = append(faults, err)
+		for _, path := range found {
+			if err := removeIfThere(path); err != nil {
+				faults = append(faults, &Error{Op: "clear", Path: path, Err: err})
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// quoteGlob has every letter of a path mean itself.
+func quoteGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 // openDB opens the database of a folder, or says who holds it.

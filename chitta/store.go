@@ -119,8 +119,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := removeIfThere(filepath.Join(o.Dir, rewriteName)); err != nil { // what a crash left unfinished
-		return nil, errors.Join(&Error{Op: "clear", Path: filepath.Join(o.Dir, rewriteName), Err: err}, db.Close())
+	if err := clearLeftovers(o.Dir); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	s := &Store{
 		opts: o, db: &database{db: db}, log: o.Log, machine: arithmetic(),
