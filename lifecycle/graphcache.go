@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,10 +41,14 @@ func (c *Companion) saveGraph() error {
 	if err := os.MkdirAll(filepath.Dir(temp), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(temp, append(key, data...), 0o600); err != nil {
-		return err
+	err = os.WriteFile(temp, append(key, data...), 0o600)
+	if err == nil {
+		err = os.Rename(temp, c.graphPath())
 	}
-	return os.Rename(temp, c.graphPath())
+	if err != nil { // a full disk wants its room back
+		return errors.Join(err, os.Remove(temp))
+	}
+	return nil
 }
 
 // loadGraph takes the graph of an earlier run, where it fits.
