@@ -123,7 +123,9 @@ func (c *Companion) takeAll(ctx context.Context, work []*prepared, settle func(*
 		settle(next.note, r)
 		return nil
 	}
+	together := &course{}
 	for _, p := range work {
+		p.history = together
 		s, err := c.submit(ctx, backlog, p)
 		if err != nil {
 			return err

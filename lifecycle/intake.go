@@ -46,8 +46,30 @@ type prepared struct {
 	source *chitta.Source
 	place  int
 	last   bool
-	began  time.Time
-	judged time.Duration
+	// history, if not nil, is the import that the note is part of.
+	history *course
+	began   time.Time
+	judged  time.Duration
+}
+
+// course is an import on its way. Its days are remembered in order, so where the
+// store fails at one note, those behind it are given up: they would come before it
+// when the import is run again. Only the worker touches it.
+type course struct{ broken error }
+
+// run lets one note of it be remembered, unless an earlier one was not.
+func (o *course) run(remember func() error) error {
+	if o == nil {
+		return remember()
+	}
+	if o.broken != nil {
+		return o.broken
+	}
+	err := remember()
+	if !errors.Is(err, ErrUnjudged) { // that is the note's own fault, and keeps no other out
+		o.broken = err
+	}
+	return err
 }
 
 // Write remembers one note in the session of today. When it returns without an
@@ -129,11 +151,12 @@ func (c *Companion) submit(ctx context.Context, l line, p *prepared) (*pending, 
 	r.task = &task{
 		prepare: func(ctx context.Context) error { return c.prepare(ctx, p) },
 		run: func(ctx context.Context, err error) error {
-			if err != nil {
+			return p.history.run(func() error {
+				if err == nil {
+					r.receipt, err = c.experience(ctx, p)
+				}
 				return err
-			}
-			r.receipt, err = c.experience(ctx, p)
-			return err
+			})
 		},
 	}
 	if err := c.queue.put(ctx, l, r.task); err != nil {
