@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/jivad/jivad/internal/atomicfile"
 	"github.com/jivad/jivad/internal/config"
 	"github.com/jivad/jivad/internal/sample"
 )
@@ -194,15 +195,35 @@ func writeConfig(r initReport) (written bool, err error) {
 	if err := os.MkdirAll(filepath.Dir(r.Config), 0o700); err != nil {
 		return false, err
 	}
-	f, err := os.OpenFile(r.Config, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return false, nil // somebody was quicker; theirs counts
+	return writeNew(r.Config, []byte(config.Generate(set)))
+}
+
+// writeNew makes a file that is not there yet, whole or not at all: half a
+// configuration would be taken for the person's.
+func writeNew(path string, data []byte) (written bool, err error) {
+	if err := atomicfile.RemoveLeftovers(path); err != nil {
+		return false, err
 	}
+	dir := filepath.Dir(path)
+	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return false, err
 	}
-	_, err = f.WriteString(config.Generate(set))
-	return true, errors.Join(err, f.Sync(), f.Close())
+	defer os.Remove(temp.Name()) //nolint:errcheck // gone already where it was renamed
+	_, err = temp.Write(data)
+	if err := errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return false, err
+	}
+	// Link, unlike rename, leaves a file that is there; not every file system has it.
+	if err := os.Link(temp.Name(), path); err != nil {
+		if _, there := os.Lstat(path); there == nil {
+			return false, nil // somebody was quicker; theirs counts
+		}
+		if err := os.Rename(temp.Name(), path); err != nil {
+			return false, err
+		}
+	}
+	return true, atomicfile.SyncDir(dir)
 }
 
 func tellInit(p *printer, r initReport, data string) {
