@@ -3,9 +3,14 @@ package lifecycle_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/jivad/jivad/lifecycle"
 )
@@ -69,4 +74,51 @@ func lastDay(t *testing.T, w *world, list []lifecycle.Note) bool {
 		t.Fatal(err)
 	}
 	return len(plan.Entries) > 0
+}
+
+// A watch tells of a change once. Where the store fails at it, it is tried again,
+// and comes to the state of a diary that nothing disturbed.
+func TestADiaryThatCouldNotBeTakenInIsTriedAgain(t *testing.T) {
+	var text strings.Builder
+	entries := map[string]bool{}
+	for i := range 9 {
+		entry := fmt.Sprintf("Entry %d of the rainy days, with tea.", i)
+		entries[entry] = true
+		fmt.Fprintf(&text, "# 2026-02-%02d\n\n%s\n\n", i+1, entry)
+	}
+	digests := map[int64]string{}
+	for _, at := range []int64{-1, 1, 4} { // -1 never fails
+		synctest.Test(t, func(t *testing.T) {
+			left := &atomic.Int64{}
+			left.Store(at)
+			w := newWorld(t)
+			w.opts.Embedder, w.opts.Diary = failsOnce{hashed{64}, entries, left}, filepath.Join(w.dir, "diary")
+			if err := os.MkdirAll(w.opts.Diary, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(w.opts.Diary, "a.md"), []byte(text.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c := w.live(t)
+			paths, ended := make(chan string, 1), make(chan error, 1)
+			go func() { ended <- c.TakeChanges(t.Context(), paths) }()
+			paths <- "a.md"
+			time.Sleep(10 * time.Second)
+			if n := c.Impressions(); at > 0 && n == len(entries) {
+				t.Errorf("failing at %d: all was taken in at once: the test shows nothing", at)
+			}
+			time.Sleep(time.Minute)
+			close(paths)
+			if err := <-ended; err == nil {
+				t.Error("the watch ended without a word")
+			}
+			if n := c.Impressions(); n != len(entries) {
+				t.Errorf("failing at %d: %d of %d entries after a minute", at, n, len(entries))
+			}
+			digests[at] = digestOf(t, c)
+		})
+	}
+	if digests[1] != digests[-1] || digests[4] != digests[-1] {
+		t.Errorf("states %v", digests)
+	}
 }

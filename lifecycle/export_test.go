@@ -18,5 +18,19 @@ func (c *Companion) TakeIn(ctx context.Context, paths ...string) error {
 	for _, p := range paths {
 		changes = append(changes, diary.Change{Path: p})
 	}
-	return c.takeIn(ctx, changes)
+	_, err := c.takeIn(ctx, changes)
+	return err
+}
+
+// TakeChanges takes in files of the diary as a watch tells of them, until the
+// channel is closed.
+func (c *Companion) TakeChanges(ctx context.Context, paths <-chan string) error {
+	changes := make(chan diary.Change)
+	go func() {
+		defer close(changes)
+		for p := range paths {
+			changes <- diary.Change{Path: p}
+		}
+	}()
+	return c.takeChanges(ctx, changes)
 }

@@ -51,33 +51,61 @@ func (c *Companion) watchDiary(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for change := range w.Changes() {
-		// Files that changed together are taken in together, so that a folder
-		// seen for the first time is one history, oldest day first.
-		batch := []diary.Change{change}
-		for more := true; more; {
-			select {
-			case next, ok := <-w.Changes():
-				if more = ok; ok {
-					batch = append(batch, next)
-				}
-			case <-time.After(gather):
-				more = false
+	return c.takeChanges(ctx, w.Changes())
+}
+
+// takeChanges takes in what a watch tells of until it ends. A watch tells of a
+// change once, so files that the store had no room for are tried again by and by.
+func (c *Companion) takeChanges(ctx context.Context, changes <-chan diary.Change) error {
+	var failed []diary.Change
+	var again <-chan time.Time
+	for {
+		batch := failed
+		select {
+		case change, ok := <-changes:
+			if !ok {
+				return errors.New("the watch ended")
 			}
+			batch = withChange(batch, change)
+			// Files that changed together are taken in together, so that a folder
+			// seen for the first time is one history, oldest day first.
+			for more := true; more; {
+				select {
+				case next, ok := <-changes:
+					if more = ok; ok {
+						batch = withChange(batch, next)
+					}
+				case <-time.After(gather):
+					more = false
+				}
+			}
+		case <-again:
 		}
-		if err := c.takeIn(ctx, batch); err != nil && ctx.Err() == nil {
+		broken, err := c.takeIn(ctx, batch)
+		if err != nil && ctx.Err() == nil {
 			c.problem(fmt.Sprintf("diary: %v", err))
 			c.log.Error("diary", "error", err)
 		}
+		failed, again = nil, nil
+		if broken {
+			failed, again = batch, time.After(watchAgain)
+		}
 	}
-	return errors.New("the watch ended")
+}
+
+// withChange adds a change, unless its file is among them.
+func withChange(batch []diary.Change, change diary.Change) []diary.Change {
+	batch = slices.DeleteFunc(slices.Clone(batch), func(c diary.Change) bool { return c.Path == change.Path })
+	return append(batch, change)
 }
 
 // gather is how long a change waits for others that belong with it.
 const gather = 300 * time.Millisecond
 
-// takeIn reads changed files and remembers what is new in them.
-func (c *Companion) takeIn(ctx context.Context, changes []diary.Change) error {
+// takeIn reads changed files and remembers what is new in them. It is broken where
+// the store failed: what it failed at, and the days behind that, are to be taken in
+// again.
+func (c *Companion) takeIn(ctx context.Context, changes []diary.Change) (broken bool, err error) {
 	var faults []error
 	var history, today []*prepared
 	for _, change := range changes {
@@ -92,31 +120,38 @@ func (c *Companion) takeIn(ctx context.Context, changes []diary.Change) error {
 	}
 	sortByDay(history)
 	// What one entry runs into does not keep the others out.
-	faults = append(faults, c.submitAll(ctx, history))
+	then, err := c.submitAll(ctx, history)
+	faults = append(faults, err)
 	if len(history) > 0 {
 		faults = append(faults, c.do(ctx, backlog, c.endHistory))
 	}
-	faults = append(faults, c.submitAll(ctx, today), c.do(ctx, backlog, c.endHistory))
-	return errors.Join(faults...)
+	now, err := c.submitAll(ctx, today)
+	faults = append(faults, err, c.do(ctx, backlog, c.endHistory))
+	return then || now, errors.Join(faults...)
 }
 
 // submitAll sends notes through the queue and waits for all of them.
-func (c *Companion) submitAll(ctx context.Context, all []*prepared) error {
+func (c *Companion) submitAll(ctx context.Context, all []*prepared) (broken bool, err error) {
 	var waiting []*pending
+	together := &course{}
 	for _, p := range all {
+		p.course = together
 		sent, err := c.submit(ctx, backlog, p)
 		if err != nil {
-			return err
+			return false, err
 		}
 		waiting = append(waiting, sent)
 	}
 	var faults []error
 	for _, w := range waiting {
-		if _, err := w.wait(ctx); err != nil {
-			faults = append(faults, err)
+		_, err := w.wait(ctx)
+		if err == nil || broken && !errors.Is(err, ErrUnjudged) {
+			continue // one word on the store is enough
 		}
+		broken = broken || !errors.Is(err, ErrUnjudged)
+		faults = append(faults, err)
 	}
-	return errors.Join(faults...)
+	return broken, errors.Join(faults...)
 }
 
 // takeFile compares a file with what was last seen of it. New entries become

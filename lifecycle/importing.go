@@ -125,7 +125,7 @@ func (c *Companion) takeAll(ctx context.Context, work []*prepared, settle func(*
 	}
 	together := &course{}
 	for _, p := range work {
-		p.history = together
+		p.course = together
 		s, err := c.submit(ctx, backlog, p)
 		if err != nil {
 			return err

@@ -46,15 +46,16 @@ type prepared struct {
 	source *chitta.Source
 	place  int
 	last   bool
-	// history, if not nil, is the import that the note is part of.
-	history *course
-	began   time.Time
-	judged  time.Duration
+	// course, if not nil, is what the note is part of.
+	course *course
+	began  time.Time
+	judged time.Duration
 }
 
-// course is an import on its way. Its days are remembered in order, so where the
-// store fails at one note, those behind it are given up: they would come before it
-// when the import is run again. Only the worker touches it.
+// course is an import on its way, or what changed in the diary. Its days are
+// remembered in order, so where the store fails at one note, those behind it are
+// given up: they would stand before it when it is tried again. Only the worker
+// touches it.
 type course struct{ broken error }
 
 // run lets one note of it be remembered, unless an earlier one was not.
@@ -151,7 +152,7 @@ func (c *Companion) submit(ctx context.Context, l line, p *prepared) (*pending, 
 	r.task = &task{
 		prepare: func(ctx context.Context) error { return c.prepare(ctx, p) },
 		run: func(ctx context.Context, err error) error {
-			return p.history.run(func() error {
+			return p.course.run(func() error {
 				if err == nil {
 					r.receipt, err = c.experience(ctx, p)
 				}
