@@ -156,6 +156,7 @@ type parser struct {
 	meta     meta
 	body     int // first line after the front matter
 	heads    []heading
+	unclosed []int // lines that begin a code block without an end
 	split    Split
 	entries  []Entry
 	headings []Heading

@@ -139,6 +139,7 @@ func (f *fenceFinder) closing(i int, s string) int {
 		return i
 	}
 	if known := f.open[mark]; known > 0 && n >= known {
+		f.p.unclosed = append(f.p.unclosed, i)
 		return i
 	}
 	for j := i + 1; j < len(f.p.lines); j++ {
@@ -150,6 +151,7 @@ func (f *fenceFinder) closing(i int, s string) int {
 		f.open = make(map[byte]int)
 	}
 	f.open[mark] = n
+	f.p.unclosed = append(f.p.unclosed, i)
 	f.p.note(NoteFence, i+1, "a code block begins here and never ends; it was read as text")
 	return i
 }
