@@ -97,6 +97,9 @@ func DecodeState(data []byte, vectors *Matrix) (*State, error) {
 		return nil, fmt.Errorf("%w: %d impressions of %d dimensions do not match their vectors", ErrDecode, len(s.Impressions), s.Dim)
 	}
 	s.Vectors = vectors
+	if err := s.sound(); err != nil {
+		return nil, err
+	}
 	return s, nil
 }
 

@@ -42,6 +42,9 @@ func Step(s *State, e Event, near []Candidate) (Outcome, error) {
 	case EmbedderChanged:
 		s.Embedder, s.Dim = b.Embedder, b.Dim
 		s.Vectors = NewMatrix(b.Dim)
+		if s.Session.Number > 0 { // it has no events yet, or there would be impressions
+			s.Session.Sum = make([]float64, b.Dim)
+		}
 	case ParamsChanged:
 		s.Params = b.Params
 	case SessionOpened:
