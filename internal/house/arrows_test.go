@@ -22,6 +22,7 @@ var arrows = map[string][]string{
 	"internal/sample":     {},
 	"internal/house":      {},
 	"lifecycle/diary":     {},
+	"lifecycle/export":    {"chitta/fold", "reactivation", "internal/atomicfile"},
 	"chitta/fold":         {"reactivation", "gate"},
 	"chitta/neighbour":    {"chitta/fold"},
 	"chitta/vasana":       {"reactivation"},
@@ -30,7 +31,7 @@ var arrows = map[string][]string{
 	"soul":                {"reactivation", "internal/atomicfile"},
 	"lifecycle": {
 		"reactivation", "gate", "gate/evidence", "boards", "internal/atomicfile", "internal/ledger",
-		"lifecycle/diary", "chitta", "chitta/fold", "chitta/neighbour", "chitta/vasana", "soul", "soul/lineage",
+		"lifecycle/diary", "lifecycle/export", "chitta", "chitta/fold", "chitta/neighbour", "chitta/vasana", "soul", "soul/lineage",
 	},
 	"sync":                     {"soul/lineage"},
 	"sync/hub":                 {"sync", "soul/lineage"},

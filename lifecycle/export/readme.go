@@ -1,0 +1,47 @@
+package export
+
+// ReadmeText is README.txt. It is the first file of every export: where the
+// export begins again, everything before it is void.
+const ReadmeText = `This folder is everything that a companion (jivad) remembers, in open formats.
+It holds your diary in plain text: keep it as you would keep the diary.
+
+diary.md           Every entry whose text is kept, by day, as Markdown. Where there
+                   is much, one file a year: diary-1911.md. Where a line of yours
+                   would be taken for the heading of another entry, a backslash
+                   stands before it; impressions.jsonl has it as you wrote it.
+                   Entries without a date stand under "Without a date".
+impressions.jsonl  Every entry with all its numbers, one JSON object a line, in the
+                   order in which they were lived.
+                     order        place among everything that has an order
+                     key          digest of date and words: same key, same entry
+                     session      the sitting, or the day, that it belongs to
+                     judgement    what was made of it, once
+                     embedding    its vector: base64 of little-endian float32
+                     today        how deep it is now, how deep it ever was, how often
+                                  it was woken; null where it left no impression of
+                                  its own, but acted on those under acted_on
+                     text         exactly as you wrote it; null where none is kept
+sessions.jsonl     Every session: when it began and ended, and its line of the trend.
+parameters.json    The parameters of the mathematics: those in force, and every
+                   change with its place in the order.
+tendencies.json    The tendencies that the last sessions left, with their members.
+forgotten.jsonl    Only where something was forgotten: digests, no words, so that a
+                   diary file that still has it brings nothing back.
+SOUL.md, given.md  Who the companion is, as it wrote it last; and what you wrote in
+                   it under "Given", in full.
+manifest.json      What all of this is, and a SHA-256 of every file.
+
+The last field of every line of a .jsonl file, "check", is the CRC-32C of the line
+up to the comma before it, in hexadecimal.
+
+To make a companion of it again, which is the same to the last bit:
+
+    jivad --data NEWFOLDER init
+    jivad --data NEWFOLDER import THISFOLDER
+
+To read only the texts, into any companion, as if you had written them anew:
+
+    jivad import THISFOLDER/diary.md
+
+(Should no entry of yours have a date, add --split heading.)
+`
