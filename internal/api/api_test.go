@@ -182,6 +182,9 @@ var questions = []asked{
 		return c.Forget(ctx, lifecycle.ForgetQuery{Entries: []string{"0190"}}, nil)
 	}, forgotten},
 	{"doctor", func(ctx context.Context, c Companion) (any, error) { return c.Doctor(ctx) }, checks},
+	{"export", func(ctx context.Context, c Companion) (any, error) {
+		return c.Export(ctx, nil, func(lifecycle.ExportPart) error { return nil })
+	}, exported},
 }
 
 func TestEveryAnswerComesThroughWhole(t *testing.T) {

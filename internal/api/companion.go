@@ -26,6 +26,7 @@ type Companion interface {
 	Doctor(context.Context) ([]lifecycle.Check, error)
 	PlanForget(context.Context, lifecycle.ForgetQuery) (lifecycle.ForgetPlan, error)
 	Forget(context.Context, lifecycle.ForgetQuery, func(lifecycle.Progress)) (lifecycle.ForgetReceipt, error)
+	Export(ctx context.Context, progress func(lifecycle.Progress), put func(lifecycle.ExportPart) error) (lifecycle.ExportReport, error)
 }
 
 var (
