@@ -16,6 +16,7 @@ import (
 	"github.com/jivad/jivad/internal/api"
 	"github.com/jivad/jivad/lifecycle"
 	"github.com/jivad/jivad/lifecycle/diary"
+	"github.com/jivad/jivad/lifecycle/export"
 )
 
 // importReport is what an import did, with what the reader has to tell.
@@ -38,7 +39,10 @@ func (a *app) importVerb() *cobra.Command {
 each day as one session, oldest first. The files are only read. What is remembered
 already is passed over, so an import that was interrupted is simply run again. What
 cannot be read is named and does not keep the rest out; the exit code is then 1.
-Links in a folder are not followed.`,
+Links in a folder are not followed.
+
+A folder that jivad export wrote becomes the companion that it is of, with the same
+state to the last bit: in a fresh data folder, while no daemon runs.`,
 		Example: "  jivad import ~/diary\n  jivad import --dry-run old.txt\n  jivad import --split heading notes.md\n  jivad import entries.jsonl    # {\"date\": \"2024-05-01\", \"text\": \"…\"}",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -50,6 +54,15 @@ Links in a folder are not followed.`,
 			how := diary.Split(split)
 			if !slices.Contains([]diary.Split{diary.SplitAuto, diary.SplitDate, diary.SplitHeading, diary.SplitNone}, how) {
 				return usage("--split %q: it must be auto, date, heading or none", split)
+			}
+			for _, path := range args {
+				switch {
+				case !export.Is(path):
+				case len(args) > 1:
+					return usage("%s is an export of a companion: import it alone", path)
+				default:
+					return a.importExport(cmd.Context(), path, dryRun)
+				}
 			}
 			return a.importPaths(cmd.Context(), args, how, dryRun)
 		},

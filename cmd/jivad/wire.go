@@ -83,13 +83,18 @@ func (a *app) connect(ctx context.Context, settings config.Config, at place, fau
 			return nil, err
 		}
 	}
-	profile, _, _ := boards.Detect("/")
-	o, err := a.options(settings.On(profile), at)
+	o, err := a.optionsFor(settings, at)
 	if err != nil {
 		return nil, err
 	}
 	o.KeepOpen, o.LookOnly = true, how == look
 	return lifecycle.Open(ctx, o)
+}
+
+// optionsFor are the options on this board.
+func (a *app) optionsFor(settings config.Config, at place) (lifecycle.Options, error) {
+	profile, _, _ := boards.Detect("/")
+	return a.options(settings.On(profile), at)
 }
 
 // options puts a companion together: the built-in models and the settings.

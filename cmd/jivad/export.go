@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/export"
+)
+
+func (a *app) exportVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:   "export FOLDER",
+		Short: "Write everything that is remembered in open formats",
+		Long: `Makes a new folder with all texts as Markdown, and all entries, sessions and
+parameters as JSON, with every number to its last bit; README.txt in it says what
+each file is. Nothing of the companion is changed. jivad import FOLDER makes the
+companion of it again, in a fresh data folder. The folder holds your diary in plain
+text; only you can read it.`,
+		Example: "  jivad export ~/jivad-2026-05-01\n  jivad export --json /media/stick/jivad",
+		Args:    exactArgs(1, "the new folder to write"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.exportTo(cmd.Context(), args[0])
+		},
+	}
+}
+
+func (a *app) exportTo(ctx context.Context, folder string) error {
+	_, at, err := a.find()
+	if at.data == "" {
+		return err
+	}
+	if err := a.elsewhere(folder, at); err != nil {
+		return err
+	}
+	return a.looking(ctx, func(ctx context.Context, c companion) (err error) {
+		w, err := export.Create(folder)
+		if errors.Is(err, export.ErrFolder) {
+			return usageError{err}
+		}
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, w.Close()) }()
+		bar := a.progress("entries", 1)
+		report, err := c.Export(ctx, bar.show, w.Put)
+		bar.end()
+		if err != nil {
+			return err
+		}
+		if _, err := w.Commit(); err != nil {
+			return err
+		}
+		report.Folder = w.Path()
+		if a.flags.quiet && !a.flags.json {
+			return nil
+		}
+		return a.answer(report, func(p *printer) { tellExport(p, report) })
+	})
+}
+
+// elsewhere refuses a folder for an export where what is in it would be taken for
+// the companion's own, or for entries.
+func (a *app) elsewhere(folder string, at place) error {
+	for _, in := range []struct{ name, path string }{{"data folder", at.data}, {"diary", at.diary}} {
+		if inside(folder, in.path) {
+			return usage("%s is in the %s %s: export to a folder outside of it", folder, in.name, in.path)
+		}
+	}
+	return nil
+}
+
+// inside tells whether a path is a folder or lies in it, links followed as far as
+// they are there.
+func inside(path, folder string) bool {
+	rel, err := filepath.Rel(followed(absolute(folder)), followed(absolute(path)))
+	return err == nil && filepath.IsLocal(rel)
+}
+
+func followed(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil || path == filepath.Dir(path) {
+		return real
+	}
+	return filepath.Join(followed(filepath.Dir(path)), filepath.Base(path))
+}
+
+func tellExport(p *printer, r lifecycle.ExportReport) {
+	p.line("Written: %s", r.Folder)
+	p.line("%s in %s, %s, %s with their text.", count(r.Entries, "entry", "entries"), count(r.Sessions, "session", "sessions"),
+		count(r.Impressions, "impression", "impressions"), count(r.Texts, "entry", "entries"))
+	if r.Altered > 0 {
+		p.line("%s", p.dim(count(r.Altered, "entry has", "entries have")+" a backslash more in the diary; impressions.jsonl has them as you wrote them."))
+	}
+	p.line("%s", p.dim("state "+r.StateDigest[:min(12, len(r.StateDigest))]))
+}
+
+// Export ends with the daemon.
+func (s *served) Export(ctx context.Context, progress func(lifecycle.Progress), put func(lifecycle.ExportPart) error) (lifecycle.ExportReport, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.stopping, cancel)()
+	r, err := s.Companion.Export(ctx, progress, put)
+	if err != nil && s.stopping.Err() != nil {
+		err = lifecycle.ErrStopping
+	}
+	return r, err
+}
+
+// importExport makes the companion of an export anew.
+func (a *app) importExport(ctx context.Context, folder string, dryRun bool) error {
+	settings, at, err := a.find()
+	if err != nil {
+		return err
+	}
+	if !dryRun {
+		if err := a.missing(at); err != nil {
+			return err
+		}
+	}
+	x, err := export.Open(ctx, folder)
+	if err != nil {
+		return named(folder, err)
+	}
+	defer x.Close() //nolint:errcheck // opened for reading
+	bar := a.progress("entries", x.Manifest.Counts.Experiences)
+	defer bar.end()
+	if dryRun {
+		if err := x.Records(ctx, func(export.Record) error { return nil }); err != nil {
+			return named(folder, err)
+		}
+		return a.answer(x.Manifest, func(p *printer) {
+			p.line("An export of %s with %s, whole; nothing was remembered.", x.Manifest.Exported.Format("2006-01-02"), count(x.Manifest.Counts.Experiences, "entry", "entries"))
+		})
+	}
+	if a.running(ctx, at) {
+		return usage("a daemon holds %s: an export becomes a companion while none runs; stop it first", at.data)
+	}
+	o, err := a.optionsFor(settings, at)
+	if err != nil {
+		return err
+	}
+	report, err := lifecycle.Rebuild(ctx, o, x, bar.show)
+	bar.end()
+	if err != nil {
+		return named(folder, err)
+	}
+	if a.flags.quiet && !a.flags.json {
+		return nil
+	}
+	return a.answer(report, func(p *printer) { tellRebuild(p, report) })
+}
+
+// named names the folder of a file that an error is of.
+func named(folder string, err error) error {
+	var at *export.Error
+	if errors.As(err, &at) && !strings.Contains(at.File, string(filepath.Separator)) {
+		at.File = filepath.Join(folder, at.File)
+	}
+	return err
+}
+
+func tellRebuild(p *printer, r lifecycle.RebuildReport) {
+	for _, n := range r.Notes {
+		p.line("%s", oneLine(n))
+	}
+	p.line("The companion is there again: %s in %s, %s.", count(r.Entries, "entry", "entries"), count(r.Sessions, "session", "sessions"), count(r.Impressions, "impression", "impressions"))
+	p.line("Folded anew, its state agrees with the one that was exported %s (%.12s).", r.Agrees, r.StateDigest)
+}
