@@ -113,7 +113,7 @@ func (l Log) Each(db Viewer, after, to uint64, f func(seq uint64, payload []byte
 	for after < to {
 		page := make([]record, 0, pageRecords)
 		err := View(db, func(tx *bolt.Tx) error {
-			c := tx.Bucket([]byte(l.bucket)).Cursor()
+			c, last := tx.Bucket([]byte(l.bucket)).Cursor(), after
 			for k, v := c.Seek(key(after + 1)); k != nil && len(page) < pageRecords; k, v = c.Next() {
 				if len(k) != 8 {
 					return &RecordError{l.bucket, after, fmt.Errorf("%w: key of %d bytes", ErrDamaged, len(k))}
@@ -122,6 +122,10 @@ func (l Log) Each(db Viewer, after, to uint64, f func(seq uint64, payload []byte
 				if seq > to {
 					break
 				}
+				if seq <= last { // damage that would have no end
+					return &RecordError{l.bucket, last, fmt.Errorf("%w: record %d stands behind it", ErrDamaged, seq)}
+				}
+				last = seq
 				payload, err := l.open(seq, v)
 				page = append(page, record{seq, payload, err})
 			}
