@@ -41,7 +41,7 @@ func (s *Store) Moment(ctx context.Context) (*Moment, error) {
 // Events calls f for every record of the log that says something of its own, in
 // order, as its last amendment left it: those that amend others are left out.
 func (m *Moment) Events(ctx context.Context, f func(fold.Event) error) error {
-	return events.Each(m.store.db, 0, m.State.Sequence, func(seq uint64, payload []byte, err error) error {
+	return damaged(events.Each(m.store.db, 0, m.State.Sequence, func(seq uint64, payload []byte, err error) error {
 		if err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (m *Moment) Events(ctx context.Context, f func(fold.Event) error) error {
 			return nil
 		}
 		return f(m.amendments.Resolve(e))
-	})
+	}))
 }
 
 // TextOf returns what is kept of the entry at seq, or ErrNotFound.
