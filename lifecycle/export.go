@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -65,10 +66,14 @@ func (c *Companion) Export(ctx context.Context, progress func(Progress), put fun
 		if lookErr != nil {
 			return r, lookErr
 		}
-		if !over {
-			r.Seconds = time.Since(began).Seconds()
-			return r, err
+		if over {
+			continue
 		}
+		if errors.Is(err, chitta.ErrDamaged) {
+			err = &chitta.Error{Op: "export", Path: filepath.Join(c.opts.Dir, chitta.FileName), Err: err, Hint: "Run jivad verify to see all that is wrong."}
+		}
+		r.Seconds = time.Since(began).Seconds()
+		return r, err
 	}
 	return ExportReport{}, ErrChanging
 }

@@ -148,11 +148,8 @@ func TestAnExportMakesTheSameCompanion(t *testing.T) {
 	})
 }
 
-// sameTexts finds every line of the export in the companion, with the same bytes.
-func sameTexts(t interface {
-	Fatal(...any)
-	Fatalf(string, ...any)
-}, c *lifecycle.Companion, folder string) {
+// experiences are the lines of an export.
+func experiences(t interface{ Fatal(...any) }, folder string) (out []export.Experience) {
 	f, err := os.Open(filepath.Join(folder, export.FileImpressions))
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +162,17 @@ func sameTexts(t interface {
 		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
 			t.Fatal(err)
 		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// sameTexts finds every line of the export in the companion, with the same bytes.
+func sameTexts(t interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}, c *lifecycle.Companion, folder string) {
+	for _, l := range experiences(t, folder) {
 		m, err := c.Show(context.Background(), l.ID)
 		if err != nil || l.Text == nil || m.Text != *l.Text || m.Source != l.Source || m.Category != l.Category || l.Today != nil && m.Depth != l.Today.Depth {
 			t.Fatalf("%+v of %+v, %v", l, m, err)
