@@ -105,7 +105,7 @@ func (x *Folder) readSettings() error {
 	if err := decodeFile(FileParameters, data, &x.settings); err != nil {
 		return err
 	}
-	last := fold.DefaultParams()
+	last := fold.NewState().Params
 	for i, c := range x.settings.Changes {
 		p, err := fold.ParseParams(c.Parameters)
 		if err != nil {
