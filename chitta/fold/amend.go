@@ -11,6 +11,30 @@ type Amendments struct {
 type amendment struct {
 	content   *Superseded
 	judgement *Judgement
+	// vectors are those of the wordings, the newest by each embedder.
+	vectors []wording
+}
+
+// wording is the vector of one wording of an entry.
+type wording struct {
+	at       uint64 // the event that brought it
+	embedder string
+	vector   []float32
+}
+
+func (w wording) by(embedder string, dim int) bool {
+	return w.embedder == embedder && len(w.vector) == dim
+}
+
+// vectorBy is the vector of the newest wording by an embedder, if it came after
+// an event; else nil.
+func (m amendment) vectorBy(embedder string, dim int, after uint64) []float32 {
+	for _, w := range m.vectors {
+		if w.by(embedder, dim) && w.at > after {
+			return w.vector
+		}
+	}
+	return nil
 }
 
 // Add takes in one event of the log, in log order; events that amend nothing
@@ -21,7 +45,13 @@ func (a *Amendments) Add(e Event) uint64 {
 	}
 	switch b := e.Body.(type) {
 	case Superseded:
-		a.byTarget[b.Target] = amendment{content: &b}
+		m := amendment{content: &b, vectors: []wording{{e.Sequence, b.Embedder, b.Embedding}}}
+		for _, w := range a.byTarget[b.Target].vectors {
+			if !w.by(b.Embedder, len(b.Embedding)) {
+				m.vectors = append(m.vectors, w)
+			}
+		}
+		a.byTarget[b.Target] = m
 		return b.Target
 	case Reassessed:
 		m := a.byTarget[b.Target]
@@ -33,7 +63,9 @@ func (a *Amendments) Add(e Event) uint64 {
 }
 
 // Resolve returns e as its last amendment left it. Identity, place, date and
-// source stay those of the original.
+// source stay those of the original. So does the embedder: an edit that came
+// after the embedder had changed brings words and judgement to the old place, and
+// the vector there stays that of the last wording which the old embedder read.
 func (a *Amendments) Resolve(e Event) Event {
 	x, ok := e.Body.(Experienced)
 	if !ok {
@@ -44,13 +76,23 @@ func (a *Amendments) Resolve(e Event) Event {
 		return e
 	}
 	if m.content != nil {
-		x.Key, x.Embedding, x.Embedder, x.Judgement = m.content.Key, m.content.Embedding, m.content.Embedder, m.content.Judgement
+		x.Key, x.Judgement = m.content.Key, m.content.Judgement
+		if v := m.vectorBy(x.Embedder, len(x.Embedding), 0); v != nil {
+			x.Embedding = v
+		}
 	}
 	if m.judgement != nil {
 		x.Judgement = *m.judgement
 	}
 	e.Body = x
 	return e
+}
+
+// VectorSince is the vector of the newest wording of the experience at target
+// that came after a change of embedder, by the embedder that it put in force; nil
+// where there is none.
+func (a *Amendments) VectorSince(target, changed uint64, b EmbedderChanged) []float32 {
+	return a.byTarget[target].vectorBy(b.Embedder, b.Dim, changed)
 }
 
 // Without returns a copy that lacks what was said of the given experiences.

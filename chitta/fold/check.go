@@ -63,16 +63,6 @@ func Check(s *State, body Body) error {
 	return fmt.Errorf("%w: unknown kind %T", ErrEvent, body)
 }
 
-func checkEmbedderChanged(s *State, b EmbedderChanged) error {
-	if len(s.Impressions) > 0 {
-		return fmt.Errorf("%w: the store holds %d impressions of %s (%d dimensions)", ErrEmbedder, len(s.Impressions), s.Embedder, s.Dim)
-	}
-	if b.Dim < 1 || b.Dim > 1<<14 {
-		return fmt.Errorf("%w: dimension %d, must be 1 to 16384", ErrEvent, b.Dim)
-	}
-	return checkLength("embedder", b.Embedder, 1, 128)
-}
-
 func checkSessionOpened(s *State, b SessionOpened) error {
 	if s.Embedder == "" {
 		return fmt.Errorf("%w: no embedder is in force yet", ErrEmbedder)
@@ -169,13 +159,16 @@ func checkLength(name, s string, low, high int) error {
 	return nil
 }
 
-func checkCandidates(near []Candidate, rows, asked int) error {
-	if want := min(rows, asked); len(near) != want {
+func checkCandidates(near []Candidate, rows *Matrix, asked int) error {
+	if want := min(rows.Placed(), asked); len(near) != want {
 		return fmt.Errorf("%w: %d given, %d expected", ErrCandidates, len(near), want)
 	}
 	for i, c := range near {
-		if c.Index < 0 || c.Index >= rows {
-			return fmt.Errorf("%w: index %d of %d impressions", ErrCandidates, c.Index, rows)
+		if c.Index < 0 || c.Index >= rows.Len() {
+			return fmt.Errorf("%w: index %d of %d impressions", ErrCandidates, c.Index, rows.Len())
+		}
+		if rows.Unplaced(c.Index) {
+			return fmt.Errorf("%w: impression %d has no place among the vectors", ErrCandidates, c.Index)
 		}
 		if math.IsNaN(c.Similarity) || math.Abs(c.Similarity) > 1 {
 			return fmt.Errorf("%w: similarity %v", ErrCandidates, c.Similarity)

@@ -54,8 +54,7 @@ func Encode(e Event) ([]byte, error) {
 	case ParamsChanged:
 		w.str(string(b.Params.encode()))
 	case EmbedderChanged:
-		w.str(b.Embedder)
-		w.u32(uint32(b.Dim))
+		w.embedderChanged(b)
 	case Excised:
 		w.u32(uint32(len(b.IDs)))
 		for _, id := range b.IDs {
@@ -114,7 +113,7 @@ func Decode(seq uint64, data []byte) (Event, error) {
 		}
 		e.Body = ParamsChanged{p}
 	case KindEmbedderChanged:
-		e.Body = EmbedderChanged{Embedder: r.str(), Dim: int(r.u32())}
+		e.Body = r.embedderChanged()
 	case KindExcised:
 		var b Excised
 		b.IDs = make([]ID, r.count(16))

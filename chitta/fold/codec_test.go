@@ -22,6 +22,7 @@ func TestEventsSurviveTheirEncoding(t *testing.T) {
 			fold.Reassessed{Target: 3, Judgement: x.Judgement},
 			fold.ParamsChanged{Params: params},
 			fold.EmbedderChanged{Embedder: "e", Dim: 512},
+			fold.EmbedderChanged{Embedder: "e", Dim: 512, Stored: rapid.Uint32().Draw(t, "stored"), Digest: [32]byte{3}},
 			fold.Excised{IDs: []fold.ID{x.ID}, Keys: []fold.Key{x.Key}, Before: [32]byte{1}, After: [32]byte{2}},
 		}
 		for _, b := range bodies {
@@ -44,7 +45,7 @@ func TestEventsSurviveTheirEncoding(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, b := range []fold.Body{fold.SessionOpened{Number: 1}, fold.EmbedderChanged{Embedder: "e", Dim: 3}, fold.Excised{IDs: []fold.ID{}, Keys: []fold.Key{}}, fold.ParamsChanged{Params: fold.DefaultParams()}} {
+	for _, b := range []fold.Body{fold.SessionOpened{Number: 1}, fold.EmbedderChanged{Embedder: "e", Dim: 3}, fold.EmbedderChanged{Embedder: "e", Dim: 3, Stored: 1, Digest: [32]byte{1}}, fold.Excised{IDs: []fold.ID{}, Keys: []fold.Key{}}, fold.ParamsChanged{Params: fold.DefaultParams()}} {
 		data, err := fold.Encode(fold.Event{Body: b})
 		if err != nil {
 			f.Fatal(err)

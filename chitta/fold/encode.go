@@ -96,6 +96,11 @@ func DecodeState(data []byte, vectors *Matrix) (*State, error) {
 	if vectors == nil || vectors.Len() != len(s.Impressions) || vectors.Dim() != s.Dim {
 		return nil, fmt.Errorf("%w: %d impressions of %d dimensions do not match their vectors", ErrDecode, len(s.Impressions), s.Dim)
 	}
+	for i := range s.Impressions {
+		if s.Impressions[i].Unplaced != vectors.Unplaced(i) {
+			return nil, fmt.Errorf("%w: impression %d does not match its vector", ErrDecode, i)
+		}
+	}
 	s.Vectors = vectors
 	if err := s.sound(); err != nil {
 		return nil, err

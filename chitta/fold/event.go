@@ -119,9 +119,19 @@ type ParamsChanged struct {
 }
 
 // EmbedderChanged puts an embedder in force. It is the first event of a store.
+// In a store that holds impressions it gives them new vectors; depths and
+// characters stay as the old ones made them.
 type EmbedderChanged struct {
 	Embedder string
 	Dim      int
+	// Stored is how many new vectors lie beside the log, and Digest the SHA-256
+	// over them; both are zero for a change that needed none.
+	Stored uint32
+	Digest [32]byte
+	// Rows are the new vectors, one row for each impression of the state that the
+	// event is folded into. Whoever folds puts them here; they are no part of the
+	// record.
+	Rows *Matrix
 }
 
 // Excised records that events were removed: ids and digests only.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // What can be wrong with a vector; a *VectorError wraps one of them.
@@ -92,7 +93,8 @@ const (
 
 // Matrix holds unit vectors of one dimension, row by row, in blocks, so that
 // it grows without copying more than one block. Rows never change once
-// appended.
+// appended. A row may be without a vector: it keeps its number and is near
+// nothing.
 //
 // Reading is safe from many goroutines, but not beside Append: whoever reads
 // while another appends takes a Prefix first, which nothing changes.
@@ -102,6 +104,8 @@ type Matrix struct {
 	// blocks are all full but the last. A block is only ever written behind its
 	// length, and a Prefix has no capacity there.
 	blocks [][]float32
+	// unplaced are the rows without a vector, rising; zeros stand in their blocks.
+	unplaced []uint32
 }
 
 // NewMatrix returns an empty matrix for vectors of dimension dim (≥ 1).
@@ -113,10 +117,26 @@ func (m *Matrix) Dim() int { return m.dim }
 // Len returns the number of rows.
 func (m *Matrix) Len() int { return m.rows }
 
-// Row returns row i, 0 ≤ i < Len, without copying. It must not be written.
+// Placed returns the number of rows that have a vector.
+func (m *Matrix) Placed() int { return m.rows - len(m.unplaced) }
+
+// Unplaced tells whether row i has no vector.
+func (m *Matrix) Unplaced(i int) bool {
+	if len(m.unplaced) == 0 {
+		return false
+	}
+	_, found := slices.BinarySearch(m.unplaced, uint32(i))
+	return found
+}
+
+// Row returns row i, 0 ≤ i < Len, without copying. It must not be written. It
+// is nil where the row has no vector.
 func (m *Matrix) Row(i int) []float32 {
 	if i < 0 || i >= m.rows {
 		panic(fmt.Sprintf("fold: row %d of a matrix of %d rows", i, m.rows))
+	}
+	if m.Unplaced(i) {
+		return nil
 	}
 	return m.row(i)
 }
@@ -132,6 +152,17 @@ func (m *Matrix) Append(v []float32) error {
 	if err := CheckVector(v, m.dim); err != nil {
 		return err
 	}
+	m.push(v)
+	return nil
+}
+
+// AppendUnplaced adds a last row that has no vector.
+func (m *Matrix) AppendUnplaced() {
+	m.unplaced = append(m.unplaced, uint32(m.rows))
+	m.push(make([]float32, m.dim))
+}
+
+func (m *Matrix) push(v []float32) {
 	last := len(m.blocks) - 1
 	if last < 0 || len(m.blocks[last]) == blockRows*m.dim {
 		room := firstRows
@@ -148,7 +179,6 @@ func (m *Matrix) Append(v []float32) error {
 	}
 	m.blocks[last] = append(block, v...)
 	m.rows++
-	return nil
 }
 
 // Prefix returns a matrix of the first n rows (all of them where there are
@@ -157,6 +187,8 @@ func (m *Matrix) Append(v []float32) error {
 func (m *Matrix) Prefix(n int) *Matrix {
 	n = min(max(n, 0), m.rows)
 	p := &Matrix{dim: m.dim, rows: n}
+	lost, _ := slices.BinarySearch(m.unplaced, uint32(n))
+	p.unplaced = m.unplaced[:lost:lost]
 	count := (n + blockRows - 1) / blockRows
 	// The copy and its exact capacity keep an append to the one list of blocks
 	// out of the other; the same holds for the cut last block.

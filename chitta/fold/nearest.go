@@ -26,6 +26,7 @@ const rowsPerWorker = 1024
 // answer is the same, bit for bit, for any number of them and on every
 // architecture. Rows for which skip returns true are left out; skip may be nil,
 // and is called from the goroutines at once, so it must be safe for that.
+// Rows without a vector are left out too.
 // A query that CheckVector refuses has no neighbours: the result is empty.
 func (m *Matrix) Nearest(query []float32, n int, workers int, skip func(int) bool) []Candidate {
 	if n < 1 || m.rows == 0 || CheckVector(query, m.dim) != nil {
@@ -71,7 +72,7 @@ func (m *Matrix) NearestAmong(query []float32, n int, skip func(int) bool, lists
 	for _, list := range lists {
 		for _, r := range list {
 			i := int(r)
-			if i >= m.rows || skip != nil && skip(i) {
+			if i >= m.rows || m.Unplaced(i) || skip != nil && skip(i) {
 				continue
 			}
 			if s := Dot(query, m.row(i)); s >= best.floor {
@@ -92,10 +93,14 @@ func (m *Matrix) share(w, workers int) int {
 
 // scan offers the rows from ≤ i < to; from is the beginning of a block.
 func (m *Matrix) scan(query []float32, from, to int, skip func(int) bool, best *selection) {
+	first, _ := slices.BinarySearch(m.unplaced, uint32(from))
+	unplaced := m.unplaced[first:]
 	for i := from; i < to; {
 		block := m.blocks[i/blockRows]
 		for len(block) >= len(query) && i < to {
-			if skip == nil || !skip(i) {
+			if len(unplaced) > 0 && int(unplaced[0]) == i {
+				unplaced = unplaced[1:]
+			} else if skip == nil || !skip(i) {
 				if s := Dot(query, block[:len(query)]); s >= best.floor {
 					best.offer(s, i)
 				}

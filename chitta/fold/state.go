@@ -56,7 +56,8 @@ type Session struct {
 	Focus, Theta, Inertia, Reactivity float64
 	// Weight and Valence are summed over all events.
 	Weight, Valence float64
-	// Sum adds the embeddings of the session's events; its direction is their centroid.
+	// Sum adds the embeddings of the session's events; its direction is their
+	// centroid. It is empty where the embedder changed since.
 	Sum []float64
 	// Context lists the impressions assembled for this session: the greatest
 	// influences at its opening, then those that it reactivated, in that order.

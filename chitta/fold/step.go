@@ -40,11 +40,7 @@ func Step(s *State, e Event, near []Candidate) (Outcome, error) {
 	out := Outcome{Index: -1}
 	switch b := e.Body.(type) {
 	case EmbedderChanged:
-		s.Embedder, s.Dim = b.Embedder, b.Dim
-		s.Vectors = NewMatrix(b.Dim)
-		if s.Session.Number > 0 { // it has no events yet, or there would be impressions
-			s.Session.Sum = make([]float64, b.Dim)
-		}
+		s.changeEmbedder(b)
 	case ParamsChanged:
 		s.Params = b.Params
 	case SessionOpened:
@@ -94,7 +90,7 @@ type change struct {
 }
 
 func (s *State) experience(seq uint64, e Experienced, near []Candidate) (Outcome, error) {
-	if err := checkCandidates(near, s.Vectors.Len(), s.Params.Gate.Candidates); err != nil {
+	if err := checkCandidates(near, s.Vectors, s.Params.Gate.Candidates); err != nil {
 		return Outcome{}, err
 	}
 	out := Outcome{Index: -1}
@@ -228,6 +224,9 @@ func (n *Session) count(e Experienced, out Outcome) {
 	}
 	n.Weight += out.Weight
 	n.Valence += e.Judgement.Valence
+	if len(n.Sum) == 0 { // the embedder changed since the session was first open
+		n.Sum = make([]float64, len(e.Embedding))
+	}
 	for i, x := range e.Embedding {
 		n.Sum[i] += float64(x)
 	}
@@ -236,7 +235,7 @@ func (n *Session) count(e Experienced, out Outcome) {
 // match is the likeness of an event to the session so far, in [0,1]; ½ for the
 // first event, which has nothing to be like.
 func (n *Session) match(v []float32) float64 {
-	if n.Events == 0 {
+	if n.Events == 0 || len(n.Sum) == 0 {
 		return 0.5
 	}
 	length := norm64(n.Sum)
