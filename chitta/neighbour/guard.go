@@ -173,7 +173,7 @@ func (x *Index) judged(v *view) *view {
 	}
 	m := v.measured
 	v.on = false
-	switch rows := v.rows.Len() - v.removed.count; {
+	switch rows := v.compared(); {
 	case x.options.Mode == ModeExact:
 		v.why = "exact by configuration"
 	case x.options.Mode != ModeAuto && x.options.Mode != ModeHNSW:

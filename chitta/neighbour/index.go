@@ -127,7 +127,7 @@ func (x *Index) Nearest(query []float32, n int) ([]fold.Candidate, Served) {
 		}
 	}
 	found := v.exact(query, n, x.options.Workers)
-	return found, Served{By: servedExact, Scanned: v.rows.Len() - v.removed.count}
+	return found, Served{By: servedExact, Scanned: v.compared()}
 }
 
 func (v *view) exact(query []float32, n, workers int) []fold.Candidate {
@@ -222,7 +222,7 @@ func (x *Index) Update(ctx context.Context, m *fold.Matrix) error {
 }
 
 func (x *Index) needsTraining(v *view) bool {
-	rows := v.rows.Len() - v.removed.count
+	rows := v.compared()
 	if x.options.Mode != ModeAuto && x.options.Mode != ModeHNSW || rows < x.options.MinRows {
 		return false
 	}
@@ -280,7 +280,7 @@ func (x *Index) Remove(i int) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	next := *x.view.Load()
-	if i < 0 || i >= next.rows.Len() || next.removed.has(i) {
+	if i < 0 || i >= next.rows.Len() || next.removed.has(i) || next.rows.Unplaced(i) {
 		return
 	}
 	next.removed = next.removed.with(i)
@@ -309,11 +309,14 @@ func (v *view) upTo(n int) *view {
 	return &next
 }
 
-// live returns the rows from the given one on that were not removed.
+// compared is how many rows take part: those that have a vector and were not removed.
+func (v *view) compared() int { return v.rows.Placed() - v.removed.count }
+
+// live returns the rows from the given one on that take part.
 func (v *view) live(from int) []uint32 {
 	rows := make([]uint32, 0, v.rows.Len()-from)
 	for i := from; i < v.rows.Len(); i++ {
-		if !v.removed.has(i) {
+		if !v.removed.has(i) && !v.rows.Unplaced(i) {
 			rows = append(rows, uint32(i))
 		}
 	}

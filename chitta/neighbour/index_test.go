@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -75,7 +76,7 @@ func checkIndex(t rapid.TB, x *Index) {
 		if removed {
 			count++
 		}
-		if n > 1 || n == 0 && !removed {
+		if n > 1 || n == 0 && !removed && !v.rows.Unplaced(r) || n > 0 && v.rows.Unplaced(r) {
 			t.Errorf("row %d (removed: %v) is in %d cells", r, removed, n)
 		}
 	}
@@ -138,15 +139,22 @@ func TestIndexAgainstPlainRows(t *testing.T) {
 			themes = append(themes, widen(randomUnit(r, dim)))
 		}
 		o := Options{Mode: rapid.SampledFrom([]string{ModeHNSW, ModeHNSW, ModeAuto, ModeExact}).Draw(t, "mode"), MinRows: 256, Cells: 12, Workers: 2, StoreKey: "k"}
-		m, removed := fold.NewMatrix(dim), map[int]bool{}
+		m, removed, unplaced := fold.NewMatrix(dim), map[int]bool{}, map[int]bool{}
+		lost := rapid.SampledFrom([]int{0, 0, 2, 30}).Draw(t, "unplaced of a hundred")
 		var rows [][]float32
 		x := New(m, o)
 		x.now = steady()
 		grow := func(t *rapid.T, n int) {
 			for range n {
 				v := around(r, themes[r.IntN(len(themes))], 0.1)
-				if len(rows) > 0 && r.IntN(10) == 0 {
-					v = rows[r.IntN(len(rows))]
+				if r.IntN(100) < lost {
+					unplaced[len(rows)] = true
+					rows = append(rows, nil)
+					m.AppendUnplaced()
+					continue
+				}
+				if again := r.IntN(10 * max(len(rows), 1)); again < len(rows) && rows[again] != nil {
+					v = rows[again]
 				}
 				rows = append(rows, v)
 				if err := m.Append(v); err != nil {
@@ -168,7 +176,7 @@ func TestIndexAgainstPlainRows(t *testing.T) {
 			"remove": func(t *rapid.T) {
 				i := rapid.IntRange(-1, len(rows)).Draw(t, "row")
 				x.Remove(i)
-				if i >= 0 && i < len(rows) {
+				if i >= 0 && i < len(rows) && !unplaced[i] {
 					removed[i] = true
 				}
 			},
@@ -177,6 +185,7 @@ func TestIndexAgainstPlainRows(t *testing.T) {
 				x.Truncate(n)
 				for i := n; i < len(rows); i++ {
 					delete(removed, i)
+					delete(unplaced, i)
 				}
 				rows = rows[:min(n, len(rows))]
 				m = m.Prefix(n)
@@ -215,7 +224,9 @@ func TestIndexAgainstPlainRows(t *testing.T) {
 				if x.Report().Serving == servedTwoLevel {
 					twoLevel++
 				}
-				checkAnswer(t, x, rows, removed, randomUnit(r, dim), 1+r.IntN(10))
+				out := maps.Clone(removed)
+				maps.Copy(out, unplaced)
+				checkAnswer(t, x, rows, out, randomUnit(r, dim), 1+r.IntN(10))
 			},
 		})
 	})
