@@ -339,6 +339,9 @@ func (p *probe) admit(tx *bolt.Tx, r *request) error {
 			if err := fold.Check(&p.state, e.Body); err != nil {
 				return err
 			}
+			if b, ok := e.Body.(fold.EmbedderChanged); ok && (b.Rows != nil || b.Digest != [32]byte{}) {
+				return fmt.Errorf("%w: vectors come with Reembed only", fold.ErrEvent)
+			}
 			if err := p.live.checkTarget(tx, e.Body); err != nil {
 				return err
 			}

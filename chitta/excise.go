@@ -75,6 +75,11 @@ type plan struct {
 	// their old numbers, that are the last ones then.
 	lost    map[uint32]int
 	lastTwo [2]uint32
+	// left are the vectors that stay of each change of embedder; change writes
+	// those of a new one, and said is what the last record says then.
+	left   map[uint64]*rowSum
+	change func(*filler) error
+	said   fold.Body
 }
 
 // number is what session n is called from now on.
@@ -100,6 +105,10 @@ func (p *plan) apply(e fold.Event) (fold.Event, bool) {
 	case fold.SessionClosed:
 		b.Number = p.number(b.Number)
 		e.Body = b
+	case fold.EmbedderChanged:
+		if left := p.left[e.Sequence]; left != nil {
+			e.Body = left.on(b)
+		}
 	}
 	return e, true
 }
@@ -119,9 +128,25 @@ func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error
 		bounds []uint64
 		left   int
 		// settings are changes of parameters that came before the first
-		// experience that is left, opened how the session began.
+		// experience that is left, opened how the session began then, and stale
+		// its bounds of before, where something that was lost stood between.
 		settings []fold.Event
 		opened   fold.Event
+		stale    []uint64
+		early    bool // something was lost before the first that is left
+		// run is what was lost and left since the session was opened last, and the
+		// bounds of that.
+		run struct {
+			bounds     []uint64
+			lost, left int
+		}
+	}
+	// ended has an opening go of which nothing is left, where something was lost.
+	ended := func(sp *span) {
+		if sp.left > 0 && sp.run.lost > 0 && sp.run.left == 0 {
+			sp.stale = append(sp.stale, sp.run.bounds...)
+		}
+		sp.run.bounds, sp.run.lost, sp.run.left = nil, 0, 0
 	}
 	var spans []*span
 	byNumber := map[uint32]*span{}
@@ -143,11 +168,15 @@ func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error
 				now = &span{number: b.Number, opened: e}
 				byNumber[b.Number] = now
 				spans = append(spans, now)
+			} else if now.left == 0 && now.early { // taken up again after all of it is gone
+				now.stale = append(now.stale, now.bounds...)
+				now.bounds, now.settings, now.opened = nil, nil, e
 			}
-			now.bounds = append(now.bounds, seq)
+			ended(now)
+			now.bounds, now.run.bounds = append(now.bounds, seq), append(now.run.bounds, seq)
 		case fold.SessionClosed:
 			if now != nil {
-				now.bounds = append(now.bounds, seq)
+				now.bounds, now.run.bounds = append(now.bounds, seq), append(now.run.bounds, seq)
 			}
 		case fold.ParamsChanged:
 			if now != nil && now.left == 0 {
@@ -159,9 +188,12 @@ func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error
 			}
 			if !chosen[seq] {
 				now.left++
+				now.run.left++
 				return nil
 			}
 			delete(chosen, seq)
+			now.run.lost++
+			now.early = now.early || now.left == 0
 			p.drop[seq] = true
 			p.lost[now.number]++
 			p.keys = append(p.keys, b.Key)
@@ -188,16 +220,20 @@ func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error
 	p.keys = slices.Compact(p.keys)
 	gone := uint32(0)
 	for _, sp := range spans {
+		ended(sp)
 		switch {
 		case sp.left == 0 && p.lost[sp.number] > 0:
 			gone++
 			p.Sessions = append(p.Sessions, sp.number)
 			delete(p.lost, sp.number)
-			for _, seq := range sp.bounds {
+			for _, seq := range slices.Concat(sp.stale, sp.bounds) {
 				p.drop[seq] = true
 			}
 		default:
-			if p.lost[sp.number] > 0 {
+			for _, seq := range sp.stale {
+				p.drop[seq] = true
+			}
+			if sp.early {
 				p.openLater(sp.opened, sp.settings)
 			}
 			if gone > 0 {
@@ -306,6 +342,10 @@ func (s *Store) replayWithout(ctx context.Context, p *plan, state *fold.State, l
 		},
 		Step: func(e fold.Event) error {
 			number := state.Session.Number
+			e, err := s.attach(state, e, &amendments)
+			if err != nil {
+				return err
+			}
 			if _, err := fold.Step(state, e, candidates(state, e, s.opts.Workers)); err != nil {
 				return err
 			}
@@ -347,8 +387,11 @@ func (s *Store) ExcisedKey(k fold.Key) bool {
 	return ok
 }
 
-// record is the event that says what went.
-func (p *plan) record() fold.Excised {
+// record is the event that says what went, or what else was done.
+func (p *plan) record() fold.Body {
+	if p.said != nil {
+		return p.said
+	}
 	b := fold.Excised{Keys: p.keys, Before: p.Before, After: p.After}
 	for _, e := range p.Events {
 		b.IDs = append(b.IDs, e.ID)

@@ -20,33 +20,66 @@ import (
 // deed is one thing that happens to a store: an entry, an edit of one, or the
 // end of the session.
 type deed struct {
-	kind   string // "entry", "edit", "judge", "end", "params", "restart"
+	kind   string // "entry", "edit", "judge", "end", "params", "restart", "reembed"
 	seed   uint64
 	target int // the place among the deeds of what is edited
+	// again has an entry take the last session up again, if it is not open.
+	again bool
+}
+
+// days gives each entry the day that it belongs to; a day is one session.
+func days(deeds []deed) []int {
+	of, day, open := make([]int, len(deeds)), 0, false
+	for i, d := range deeds {
+		switch d.kind {
+		case "end", "reembed":
+			open = false
+		case "entry":
+			if !open && (!d.again || day == 0) {
+				day++
+			}
+			open = true
+		}
+		of[i] = day
+	}
+	return of
 }
 
 // live does the deeds, but for the entries that are left out and what is done to
 // them. A session begins with its first entry. It returns the entries' sequences.
 func live(t interface{ Fatal(...any) }, dir string, every int, deeds []deed, without map[int]bool) (*chitta.Store, map[int]uint64) {
-	at := map[int]uint64{}
+	at, wording := map[int]uint64{}, map[uint64]uint64{}
+	by := 0 // the embedder in force
 	reopen := func(s *chitta.Store) *chitta.Store {
 		if s != nil {
 			if err := s.Close(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		s, err := chitta.Open(context.Background(), chitta.Options{Dir: dir, Embedder: "test/1", Dim: dim, SnapshotEvery: every, Workers: 2})
+		s, err := chitta.Open(context.Background(), chitta.Options{Dir: dir, Embedder: embedders[by].id, Dim: embedders[by].dim, SnapshotEvery: every, Workers: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
 	s := reopen(nil)
-	number, opened := uint32(0), false
+	number, opened, day := uint32(0), false, 0
 	for i, d := range deeds {
 		var entries []chitta.Entry
-		x := experience(d.seed)
+		x := experienceBy(d.seed, by)
 		switch d.kind {
+		case "reembed":
+			if opened {
+				opened = false
+				if _, err := s.Append(context.Background(), chitta.Batch{Entries: []chitta.Entry{{Body: fold.SessionClosed{Number: number, Reason: "reembed"}}}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			by = int(d.seed) % len(embedders)
+			if _, err := s.Reembed(context.Background(), reembedding(by, wording)); err != nil {
+				t.Fatal(err)
+			}
+			continue
 		case "restart":
 			s = reopen(s)
 			continue
@@ -64,6 +97,7 @@ func live(t interface{ Fatal(...any) }, dir string, every int, deeds []deed, wit
 			if without[d.target] {
 				continue
 			}
+			wording[at[d.target]] = d.seed
 			entries = append(entries, chitta.Entry{Body: fold.Superseded{Target: at[d.target], Key: x.Key, Embedding: x.Embedding, Embedder: x.Embedder, Judgement: x.Judgement}, Text: canary(d.seed)})
 		case "judge":
 			if without[d.target] {
@@ -75,7 +109,9 @@ func live(t interface{ Fatal(...any) }, dir string, every int, deeds []deed, wit
 				continue
 			}
 			if !opened {
-				number++
+				if day != days(deeds)[i] {
+					number, day = number+1, days(deeds)[i]
+				}
 				opened = true
 				entries = append(entries, chitta.Entry{Body: fold.SessionOpened{Number: number}})
 			}
@@ -86,6 +122,9 @@ func live(t interface{ Fatal(...any) }, dir string, every int, deeds []deed, wit
 			t.Fatal(err)
 		}
 		at[i] = r[len(r)-1].Sequence
+		if d.kind == "entry" {
+			wording[at[i]] = d.seed
+		}
 	}
 	return s, at
 }
@@ -99,7 +138,7 @@ func drawDeeds(rt *rapid.T) []deed {
 	var entries []int
 	for i := range rapid.IntRange(1, 70).Draw(rt, "deeds") {
 		d := deed{kind: "entry", seed: uint64(i + 1)}
-		switch a := rapid.IntRange(0, 11).Draw(rt, "kind"); {
+		switch a := rapid.IntRange(0, 12).Draw(rt, "kind"); {
 		case a <= 1:
 			d.kind = "end"
 		case a == 2 && len(entries) > 0:
@@ -110,7 +149,10 @@ func drawDeeds(rt *rapid.T) []deed {
 			d.kind = "restart"
 		case a == 5:
 			d.kind = "params"
+		case a == 6:
+			d.kind = "reembed"
 		default:
+			d.again = rapid.IntRange(0, 3).Draw(rt, "again") == 0
 			entries = append(entries, i)
 		}
 		deeds = append(deeds, d)
@@ -164,7 +206,13 @@ func TestExcisionEqualsNeverHavingBeen(t *testing.T) {
 		}
 		same("after the excision")
 		// Life goes on in the same way, and a start finds the same.
-		more := []chitta.Entry{{Body: experience(500)}, {Body: experience(501)}}
+		by := 0
+		for _, d := range deeds {
+			if d.kind == "reembed" {
+				by = int(d.seed) % len(embedders)
+			}
+		}
+		more := []chitta.Entry{{Body: experienceBy(500, by)}, {Body: experienceBy(501, by)}}
 		for _, s := range []*chitta.Store{a, b} {
 			var session fold.Session
 			_ = s.View(func(st *fold.State) error { session = st.Session; return nil })
@@ -181,21 +229,21 @@ func TestExcisionEqualsNeverHavingBeen(t *testing.T) {
 			rt.Fatal(err)
 		}
 		for i := range deeds {
-			words := [][]byte{}
-			if gone[i] {
-				words = append(words, []byte(canary(deeds[i].seed).Body))
+			if !gone[i] && (deeds[i].kind != "edit" || !gone[deeds[i].target]) {
+				continue
 			}
-			if deeds[i].kind == "edit" && gone[deeds[i].target] {
-				words = append(words, []byte(canary(deeds[i].seed).Body))
+			words := [][]byte{[]byte(canary(deeds[i].seed).Body)}
+			for by := range embedders { // vectors tell of words
+				words = append(words, bits(vectorBy(deeds[i].seed, by)))
 			}
 			for _, w := range words {
 				if found := holding(rt, dirs[0], w); len(found) > 0 {
-					rt.Fatalf("%s is still in %v", w, found)
+					rt.Fatalf("%q is still in %v", w, found)
 				}
 			}
 		}
 		var err error
-		if a, err = chitta.Open(context.Background(), chitta.Options{Dir: dirs[0], Embedder: "test/1", Dim: dim}); err != nil {
+		if a, err = chitta.Open(context.Background(), chitta.Options{Dir: dirs[0], Embedder: embedders[by].id, Dim: embedders[by].dim}); err != nil {
 			rt.Fatal(err)
 		}
 		same("after a restart")

@@ -177,6 +177,10 @@ func (s *Store) replay(ctx context.Context, state *fold.State, last uint64, amen
 		Resolve: func(e fold.Event) (fold.Event, bool) { return amendments.Resolve(e), true },
 		Step: func(e fold.Event) error {
 			number := state.Session.Number
+			e, err := s.attach(state, e, amendments)
+			if err != nil {
+				return err
+			}
 			out, err := fold.Step(state, e, candidates(state, e, s.opts.Workers))
 			if err != nil {
 				return err

@@ -105,7 +105,7 @@ func (s *Store) newFile(ctx context.Context) (*filler, error) {
 	return &filler{ctx: ctx, db: db}, nil
 }
 
-// rewrite makes the database that an excision leaves.
+// rewrite makes the database that a plan leaves.
 func (s *Store) rewrite(ctx context.Context, p *plan, last uint64, x Excision) (r *rewritten, err error) {
 	f, err := s.newFile(ctx)
 	if err != nil {
@@ -122,6 +122,7 @@ func (s *Store) rewrite(ctx context.Context, p *plan, last uint64, x Excision) (
 		func(f *filler, _ *plan) error {
 			return fillMeta(f, r.meta)
 		},
+		s.fillRows,
 		func(f *filler, p *plan) error { return s.fillEvents(f, p, last, x.Progress) },
 		s.fillTexts,
 		s.fillSources,

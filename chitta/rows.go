@@ -16,7 +16,8 @@ import (
 )
 
 // rowFile is the cache of the vectors: one checksummed row per impression, in
-// order, so that snapshots need not repeat them. Rows beyond trusted are
+// order, so that snapshots need not repeat them; zeros stand for one without a
+// vector. Rows beyond trusted are
 // leftovers and are written over.
 type rowFile struct {
 	path    string
@@ -64,6 +65,10 @@ func (f *rowFile) read(n, dim int) (*fold.Matrix, error) {
 		for j := range v {
 			v[j] = math.Float32frombits(binary.LittleEndian.Uint32(row[4+4*j:]))
 		}
+		if zeros(v) { // an impression without a place
+			m.AppendUnplaced()
+			continue
+		}
 		if err := m.Append(v); err != nil {
 			return nil, fmt.Errorf("%w: vector %d: %w", ledger.ErrSnapshot, i, err)
 		}
@@ -99,6 +104,7 @@ func (f *rowFile) extend(m *fold.Matrix) (err error) {
 	w := bufio.NewWriterSize(io.NewOffsetWriter(file, at), 1<<18)
 	row := make([]byte, size)
 	for i := f.trusted; i < m.Len(); i++ {
+		clear(row)
 		for j, x := range m.Row(i) {
 			binary.LittleEndian.PutUint32(row[4+4*j:], math.Float32bits(x))
 		}
@@ -112,6 +118,15 @@ func (f *rowFile) extend(m *fold.Matrix) (err error) {
 	}
 	f.trusted = m.Len()
 	return nil
+}
+
+func zeros(v []float32) bool {
+	for _, x := range v {
+		if x != 0 {
+			return false
+		}
+	}
+	return len(v) > 0
 }
 
 // rowChecksum covers the place too, so that a row in the wrong place shows.

@@ -46,7 +46,8 @@ type Meta struct {
 	// genesis of its lineage.
 	ID      string    `json:"id"`
 	Created time.Time `json:"created"`
-	// Generation counts removals of events: caches of an older one are void.
+	// Generation counts removals of events and changes of embedder: caches of an
+	// older one are void.
 	Generation uint64 `json:"generation"`
 }
 

@@ -197,7 +197,7 @@ func (s *Store) agree(ctx context.Context) error {
 			return &Error{Op: "open", Path: s.opts.Dir,
 				Err: fmt.Errorf("%w: the store's vectors are by %s (%d dimensions), the configured embedder is %s (%d dimensions)",
 					ErrEmbedder, s.state.Embedder, s.state.Dim, s.opts.Embedder, s.opts.Dim),
-				Hint: "Set the embedder back; the store is never mixed."}
+				Hint: "Run jivad reembed, which computes all vectors anew, or set the embedder back; the store is never mixed."}
 		}
 		bodies = append(bodies, Entry{Body: fold.EmbedderChanged{Embedder: s.opts.Embedder, Dim: s.opts.Dim}})
 	}

@@ -85,6 +85,7 @@ func (s *Store) verify(ctx context.Context, o VerifyOptions, live *fold.State, a
 	records, count := s.checkRecords(ctx, live.Sequence)
 	v.Events = count
 	v.Findings = append(v.Findings, records, s.checkTexts())
+	v.Findings = append(v.Findings, s.checkRows()...)
 	if err := ctx.Err(); err != nil {
 		return v, err
 	}
