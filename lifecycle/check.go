@@ -62,7 +62,7 @@ func (c *Companion) checkSoul() Check {
 	}
 	if h, err := soul.ParseHeader(last); err == nil {
 		if h2, err := soul.ParseHeader(again); err == nil && h.StoreDigest != h2.StoreDigest {
-			out.Detail = "not compared: an entry was edited since; SOUL.md follows when the next session ends"
+			out.Detail = "not compared: an entry was edited, or the embedder changed, since; SOUL.md follows when the next session ends"
 			return out
 		}
 	}
@@ -81,29 +81,34 @@ var errNotNow = errors.New("not compared: no session has ended, or one is open")
 
 // regenerate renders SOUL.md of the last closed session from the store.
 func (c *Companion) regenerate() ([]byte, error) {
-	state := c.store.Snapshot()
-	number := c.lastClosed()
-	r, ok := c.record(number)
-	if !ok || state.Session.Open || int(state.Session.Number) != number {
-		return nil, errNotNow
-	}
-	own, err := c.tendenciesOf(number)
-	if err != nil {
-		return nil, err
-	}
-	past, err := c.tendenciesOf(number - 1)
-	if err != nil {
-		return nil, err
-	}
-	depths, err := depthsOf(state)
-	if err != nil {
-		return nil, err
-	}
-	s, err := c.summary(state, depths, r.Record, own, past)
+	s, err := c.lastSummary()
 	if err != nil {
 		return nil, err
 	}
 	return soul.Render(s, c.opts.SoulBytes)
+}
+
+// lastSummary is what SOUL.md of the last closed session says, from the store.
+func (c *Companion) lastSummary() (s soul.Summary, err error) {
+	state := c.store.Snapshot()
+	number := c.lastClosed()
+	r, ok := c.record(number)
+	if !ok || state.Session.Open || int(state.Session.Number) != number {
+		return s, errNotNow
+	}
+	own, err := c.tendenciesOf(number)
+	if err != nil {
+		return s, err
+	}
+	past, err := c.tendenciesOf(number - 1)
+	if err != nil {
+		return s, err
+	}
+	depths, err := depthsOf(state)
+	if err != nil {
+		return s, err
+	}
+	return c.summary(state, depths, r.Record, own, past)
 }
 
 // Doctor looks at everything that a person may have to mend.

@@ -50,7 +50,8 @@ type Options struct {
 	// becomes one.
 	MergeAlike bool
 	// LookOnly leaves everything of the companion as it is found: the settings in
-	// force, SOUL.md, a session that should have ended. It is for checking.
+	// force, SOUL.md, a session that should have ended. It is for checking, and for
+	// looking at a store of another embedder: then all goes by words.
 	LookOnly bool
 	// KeepOpen leaves an open session open at Close, for a process that only
 	// lives for one entry; the next one goes on with it or withdraws it.
@@ -106,6 +107,9 @@ func Open(ctx context.Context, o Options) (*Companion, error) {
 	store, err := chitta.Open(ctx, settings)
 	if err != nil {
 		return nil, err
+	}
+	if o.LookOnly {
+		o.Embedder = atHand(store, o.Embedder)
 	}
 	c := &Companion{
 		opts: o, store: store, log: o.Log, queue: newQueue(o.Queue), started: time.Now(),

@@ -16,6 +16,10 @@ var (
 	ErrDate = errors.New("the date is not YYYY-MM-DD")
 	// ErrUnjudged: the models gave nothing usable for an entry.
 	ErrUnjudged = errors.New("the entry could not be embedded or judged")
+	// ErrEmbedder: the store's vectors are by another embedder than the configured one.
+	ErrEmbedder = chitta.ErrEmbedder
+	// ErrUnread: an embedder gave no vector for some entries.
+	ErrUnread = errors.New("the embedder gave no vector")
 	// ErrNotFound: nothing goes by that name.
 	ErrNotFound = chitta.ErrNotFound
 	// ErrAmbiguous: the beginning of an id fits more than one.

@@ -10,7 +10,6 @@ import (
 	"github.com/jivad/jivad/lifecycle/export"
 )
 
-const prefixHeritage = "heritage/"
 
 // heritageNumber is the session whose heritage stands under a name.
 func heritageNumber(name string) (int, error) {

@@ -81,7 +81,10 @@ func decodeHeritage(name string, data []byte, state *fold.State) (heritage, erro
 	if err := unmarshal(name, data, &in); err != nil {
 		return heritage{}, err
 	}
-	h := heritage{narrative: make([]float32, len(in.Narrative)/4)}
+	var h heritage // without a narrative where its embedder was not at hand
+	if n := len(in.Narrative) / 4; n > 0 {
+		h.narrative = make([]float32, n)
+	}
 	for i := range h.narrative {
 		h.narrative[i] = math.Float32frombits(binary.LittleEndian.Uint32(in.Narrative[4*i:]))
 	}

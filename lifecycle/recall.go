@@ -92,12 +92,12 @@ const (
 // usualSimilarity is the mean cosine of two different entries, 0 for a store of
 // few. It follows from the length of their sum, so it takes one look at each.
 func usualSimilarity(state *fold.State) float64 {
-	n := len(state.Impressions)
+	n := state.Vectors.Placed()
 	if n < fewEntries {
 		return 0
 	}
-	sum := make([]float64, len(state.Vectors.Row(0)))
-	for i := range n {
+	sum := make([]float64, state.Dim)
+	for i := range state.Impressions {
 		for j, x := range state.Vectors.Row(i) {
 			sum[j] += float64(x)
 		}

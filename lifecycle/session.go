@@ -94,11 +94,17 @@ const (
 	reasonStop     = "stop"
 	reasonImport   = "import"
 	reasonRecovery = "recovery"
+	reasonReembed  = "reembed"
 )
 
 // mayContinue tells whether a closed session of history may be taken up again:
-// one that a person ended may not.
+// one that a person ended may not, nor one of before a change of embedder.
 func (c *Companion) mayContinue(number int) bool {
+	changed := false
+	_ = c.store.View(func(s *fold.State) error { changed = s.Session.Events > 0 && len(s.Session.Sum) == 0; return nil })
+	if changed {
+		return false
+	}
 	r, ok := c.record(number)
 	return ok && (r.Reason == reasonImport || r.Reason == reasonRecovery || r.Reason == reasonStop)
 }

@@ -70,7 +70,7 @@ func (c *Companion) show(state *fold.State, seq uint64) (Impression, error) {
 	if row, ok := rowOf(state, seq); ok {
 		m := state.Impressions[row]
 		out.Session, out.LastSession, out.Activations = int(m.Born), int(m.Last), int(m.Activations)
-		out.Age, out.Peak, out.Shares = int(state.Age(row)), m.Peak, sharesOf(m.Guna)
+		out.Age, out.Peak, out.Shares, out.Unplaced = int(state.Age(row)), m.Peak, sharesOf(m.Guna), m.Unplaced
 		if out.Depth, err = state.Depth(row); err != nil {
 			return out, err
 		}
@@ -205,6 +205,7 @@ func (c *Companion) Status(ctx context.Context) (Status, error) {
 	err := c.store.View(func(st *fold.State) error {
 		s.Events, s.Impressions = st.Sequence, len(st.Impressions)
 		s.Entries = len(st.Impressions) + len(st.Links)
+		s.Unplaced = st.Vectors.Len() - st.Vectors.Placed()
 		s.StateDigest = c.stateDigest(st)
 		return nil
 	})

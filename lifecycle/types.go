@@ -98,6 +98,8 @@ type Progress struct {
 	Total   int           `json:"total"`
 	Stage   string        `json:"stage,omitempty"`
 	Elapsed time.Duration `json:"elapsed_ns"`
+	// PerMinute is the rate of the work, where it is told.
+	PerMinute float64 `json:"per_minute,omitempty"`
 }
 
 // ImportReport tells what an import did.
@@ -158,6 +160,8 @@ type Status struct {
 	StateDigest string         `json:"state_digest"`
 	Index       string         `json:"index"`
 	Problems    []string       `json:"problems,omitempty"`
+	// Unplaced impressions have no vector since the embedder changed.
+	Unplaced int `json:"unplaced,omitempty"`
 }
 
 // RecallQuery asks for entries by meaning and by words.
@@ -199,6 +203,9 @@ type Impression struct {
 	Assessor  string  `json:"assessor,omitempty"`
 	Category  string  `json:"category,omitempty"`
 	Tendency  string  `json:"tendency,omitempty"`
+	// Unplaced is true where the embedder changed and there was no text to embed:
+	// the impression is like nothing, and only fades.
+	Unplaced bool `json:"unplaced,omitempty"`
 	// Linked are the impressions that the event acted on when it made none of its own.
 	Linked []string `json:"linked,omitempty"`
 }

@@ -206,12 +206,24 @@ func (c *Companion) trendRecord(state *fold.State, depths []float64, found []vas
 	}
 	r.GAhamkara = soul.NewVector(own)
 	r.MokshaDistance = soul.MokshaDistance(all)
-	if identity != nil { // else nobody knows who it was
-		if r.WitnessGap, err = soul.WitnessGap(identity, s.Centroid()); err != nil {
-			return r, err
-		}
+	if r.WitnessGap, err = c.witnessGap(state, identity); err != nil {
+		return r, err
 	}
 	return r, r.Check()
+}
+
+// witnessGap measures the session's events against the identity, where both are by
+// one embedder. Of a session of before the embedder changed it stays what it was.
+func (c *Companion) witnessGap(state *fold.State, identity []float32) (*float64, error) {
+	s := &state.Session
+	if s.Events > 0 && s.Centroid() == nil {
+		r, _ := c.record(int(s.Number))
+		return r.WitnessGap, nil
+	}
+	if len(identity) == 0 || state.Embedder != c.opts.Embedder.ID() {
+		return nil, nil
+	}
+	return soul.WitnessGap(identity, s.Centroid())
 }
 
 // summary gathers what SOUL.md says.

@@ -81,6 +81,8 @@ type world struct {
 	dir   string
 	clock *wallClock
 	opts  lifecycle.Options
+	// open are the companions that were opened.
+	open []*lifecycle.Companion
 }
 
 func newWorld(t testing.TB) *world {
@@ -99,6 +101,7 @@ func (w *world) live(t testing.TB) *lifecycle.Companion {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.end(t, c) })
+	w.open = append(w.open, c)
 	return c
 }
 
