@@ -275,5 +275,5 @@ func (s *Store) checkRows() []Finding {
 	if len(changes) > 1 {
 		changed = fmt.Sprintf("%d changes of embedder", len(changes))
 	}
-	return []Finding{{Name: "vectors", OK: true, Detail: fmt.Sprintf("%d of %s, all as they were stored", rows, changed)}}
+	return []Finding{{Name: "vectors", OK: true, Detail: fmt.Sprintf("%d rows, brought by %s, all as they were stored", rows, changed)}}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/jivad/jivad/lifecycle/export"
 )
 
-
 // heritageNumber is the session whose heritage stands under a name.
 func heritageNumber(name string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimPrefix(name, prefixHeritage))

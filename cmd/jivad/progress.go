@@ -53,10 +53,17 @@ func (p *progress) show(now lifecycle.Progress) {
 		if p.bar.GetMax() != now.Total {
 			p.bar.ChangeMax(now.Total)
 		}
+		if now.PerMinute > 0 {
+			p.bar.Describe(fmt.Sprintf("%s, %.0f a minute", p.what, now.PerMinute))
+		}
 		_ = p.bar.Set(now.Done)
 	case p.out != nil && time.Since(p.last) >= linesEvery:
 		p.last = time.Now()
-		fmt.Fprintf(p.out, "%d of %d %s\n", now.Done, now.Total, p.what)
+		rate := ""
+		if now.PerMinute > 0 {
+			rate = fmt.Sprintf(", %.0f a minute", now.PerMinute)
+		}
+		fmt.Fprintf(p.out, "%d of %d %s%s\n", now.Done, now.Total, p.what, rate)
 	}
 }
 

@@ -34,7 +34,7 @@ are like your words, the match being depth times likeness, and not the same thou
 			if q.Limit < 1 {
 				return usage("--limit %d: it must be from 1 to 100", q.Limit)
 			}
-			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+			return a.reading(cmd.Context(), func(ctx context.Context, c companion) error {
 				hits, err := c.Recall(ctx, q)
 				if err != nil {
 					return err

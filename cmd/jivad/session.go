@@ -45,7 +45,7 @@ func (a *app) sessionList() *cobra.Command {
 			if last < 0 {
 				return usage("--last %d: it must be 0 (all) or more", last)
 			}
-			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+			return a.reading(cmd.Context(), func(ctx context.Context, c companion) error {
 				list, err := c.Sessions(ctx)
 				if err != nil {
 					return err
@@ -91,7 +91,7 @@ func (a *app) sessionShow() *cobra.Command {
 					return usage("session %q: sessions are counted from 1", args[0])
 				}
 			}
-			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+			return a.reading(cmd.Context(), func(ctx context.Context, c companion) error {
 				s, err := c.Session(ctx, number)
 				if err != nil {
 					return err

@@ -17,7 +17,7 @@ func (a *app) showVerb() *cobra.Command {
 		Example: "  jivad show 4f0c91ab",
 		Args:    exactArgs(1, "one id, or the beginning or end of one"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+			return a.reading(cmd.Context(), func(ctx context.Context, c companion) error {
 				m, err := c.Show(ctx, args[0])
 				if err != nil {
 					return err
@@ -36,6 +36,9 @@ func tellImpression(p *printer, m lifecycle.Impression) {
 		p.row("impression", "none of its own; it acted on %s", count(len(m.Linked), "other", "others"))
 	} else {
 		p.row("depth", "%.3f now, %.3f at its deepest", m.Depth, m.Peak)
+		if m.Unplaced {
+			p.row("place", "none: its text was not kept when the embedder changed, so nothing wakes it")
+		}
 		p.row("session", "%d, last woken in %d, %s, age %d", m.Session, m.LastSession, count(m.Activations, "activation", "activations"), m.Age)
 	}
 	p.row("character", "%s", shares(m.Shares))

@@ -19,7 +19,7 @@ func (a *app) soulVerb() *cobra.Command {
 			if session < 0 {
 				return usage("--session %d: sessions are counted from 1", session)
 			}
-			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+			return a.reading(cmd.Context(), func(ctx context.Context, c companion) error {
 				if versions {
 					return a.soulVersions(ctx, c)
 				}

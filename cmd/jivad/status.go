@@ -54,6 +54,9 @@ func tellStatus(p *printer, s statusReport) {
 	p.row("data", "%s (%s)", s.DataDir, lifecycle.Size(s.StoreBytes))
 	p.row("diary", "%s", dash(s.Diary))
 	p.row("entries", "%d, which left %s; %s", s.Entries, count(s.Impressions, "impression", "impressions"), count(s.Tendencies, "tendency", "tendencies"))
+	if s.Unplaced > 0 {
+		p.row("no place", "%s, since the embedder changed", count(s.Unplaced, "impression", "impressions"))
+	}
 	p.row("log", "%s", count(int(s.Events), "record", "records"))
 	p.row("models", "%s, %s", s.Embedder, s.Assessor)
 	if s.Session != nil {

@@ -36,7 +36,7 @@ func (a *app) trendVerb() *cobra.Command {
 			if svg == "-" && (csv || a.flags.json) {
 				return usage("--svg - and --csv or --json exclude each other: give the picture a file")
 			}
-			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+			return a.reading(cmd.Context(), func(ctx context.Context, c companion) error {
 				records, err := c.Trend(ctx, last)
 				if err != nil {
 					return err

@@ -20,7 +20,7 @@ func (a *app) vasanasVerb() *cobra.Command {
 		Example: "  jivad vasanas\n  jivad vasanas --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+			return a.reading(cmd.Context(), func(ctx context.Context, c companion) error {
 				list, err := c.Vasanas(ctx)
 				if err != nil {
 					return err
