@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -41,7 +42,8 @@ func (foreignEmbedder) Embed(ctx context.Context, text string) ([]float32, error
 }
 
 // stranger has the companion of a folder live through twelve days under an embedder
-// that the program does not have; of the first entry no text is kept: stranger DIR.
+// that the program does not have, after many more where a number says how many; of
+// the first entry no text is kept: stranger DIR [N].
 func stranger(ts *testscript.TestScript, _ bool, args []string) {
 	ctx, dir := context.Background(), ts.MkAbs(args[0])
 	assessor, err := builtin.NewAssessor()
@@ -49,6 +51,14 @@ func stranger(ts *testscript.TestScript, _ bool, args []string) {
 	c, err := lifecycle.Open(ctx, lifecycle.Options{Dir: dir, Embedder: foreignEmbedder{}, Assessor: assessor})
 	ts.Check(err)
 	var notes []lifecycle.Note
+	if len(args) > 1 {
+		many, err := strconv.Atoi(args[1])
+		ts.Check(err)
+		for i := range many {
+			text := fmt.Sprintf("On day %d the road went on past farm %d, and we with it, until it was too dark to see the stones.", i, i*7)
+			notes = append(notes, lifecycle.Note{Text: text, Date: fmt.Sprintf("2023-%02d-01", 1+i*12/many)})
+		}
+	}
 	for day, text := range []string{
 		"Walked along the river to the old bridge.", "The dentist, at last. It did not hurt.", "Rain all day; read by the window.",
 		"A long call with mother.", "The river has risen over the path.", "Could not sleep, and counted breaths.",
