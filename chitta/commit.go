@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	bolt "go.etcd.io/bbolt"
@@ -121,7 +120,7 @@ func (s *Store) commitGroup(group []*request) {
 		return
 	}
 	if err := s.foldGroup(admitted); err != nil {
-		s.broken = fmt.Errorf("%w: %w", ErrBroken, err)
+		_ = s.halt(fmt.Errorf("%w: %w", ErrBroken, err))
 		s.log.Error("an event that is on disk could not be folded", "error", err)
 		fail(admitted, s.broken)
 		return
@@ -132,19 +131,16 @@ func (s *Store) commitGroup(group []*request) {
 // notWritten is what is answered when a transaction failed. Where it cannot be
 // told what is on disk, the store takes no more until it is opened again.
 func (s *Store) notWritten(err error) error {
-	path := filepath.Join(s.opts.Dir, FileName)
 	if errors.Is(err, ErrDamaged) {
-		s.broken = &Error{Op: "write", Path: path, Err: fmt.Errorf("%w: %w", ErrBroken, err), Hint: damagedHint}
-		return s.broken
+		return s.halt(&Error{Op: "write", Path: s.file, Err: fmt.Errorf("%w: %w", ErrBroken, err), Hint: s.advised()})
 	}
 	var last uint64
 	reading := s.view(func(tx *bolt.Tx) error { last = events.Last(tx); return nil })
 	if reading == nil && last == s.state.Sequence {
-		return &Error{Op: "write", Path: path, Err: err, Hint: "Nothing of it was kept. Check that the disk has room and can be written."}
+		return &Error{Op: "write", Path: s.file, Err: err, Hint: "Nothing of it was kept. Check that the disk has room and can be written."}
 	}
-	s.broken = &Error{Op: "write", Path: path, Err: errors.Join(fmt.Errorf("%w: %w", ErrBroken, err), reading),
-		Hint: "It is not known whether the last entry was kept. Start the daemon again: it goes on with what is on disk."}
-	return s.broken
+	return s.halt(&Error{Op: "write", Path: s.file, Err: errors.Join(fmt.Errorf("%w: %w", ErrBroken, err), reading),
+		Hint: "It is not known whether the last entry was kept. Start the daemon again: it goes on with what is on disk."})
 }
 
 func fail(group []*request, err error) {
@@ -206,23 +202,22 @@ func (s *Store) writeBatch(tx *bolt.Tx, r *request, p *probe, h fold.Header) err
 		event.Sequence, r.results[i].Sequence = seq, seq
 		r.written = append(r.written, event)
 		if target := targetOf(e.Body); target != 0 {
-			if err := tx.Bucket(bucketAmendments).Put(sequenceKey(seq), sequenceKey(target)); err != nil {
+			if err := s.put(tx, bucketAmendments, sequenceKey(seq), sequenceKey(target)); err != nil {
 				return err
 			}
 		}
-		if err := putText(tx, textKey(seq, e.Body), e.Text); err != nil {
+		if err := s.putText(tx, textKey(seq, e.Body), e.Text); err != nil {
 			return err
 		}
 	}
 	for _, v := range r.batch.Values {
-		b := tx.Bucket(bucketValues)
 		if v.Data == nil {
-			if err := b.Delete([]byte(v.Name)); err != nil {
+			if err := s.remove(tx, bucketValues, []byte(v.Name)); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := b.Put([]byte(v.Name), v.Data); err != nil {
+		if err := s.put(tx, bucketValues, []byte(v.Name), v.Data); err != nil {
 			return err
 		}
 	}
@@ -236,7 +231,7 @@ func (s *Store) writeBatch(tx *bolt.Tx, r *request, p *probe, h fold.Header) err
 		if err != nil {
 			return err
 		}
-		if err := tx.Bucket(bucketSources).Put([]byte(src.Path), data); err != nil {
+		if err := s.put(tx, bucketSources, []byte(src.Path), data); err != nil {
 			return err
 		}
 	}

@@ -26,8 +26,6 @@ var (
 	ErrBroken = errors.New("store stopped")
 )
 
-const damagedHint = "The file was left as it is. Put a copy of it aside before you try anything."
-
 // damaged makes every kind of damage ErrDamaged.
 func damaged(err error) error {
 	if err == nil || errors.Is(err, ErrDamaged) {

@@ -52,6 +52,10 @@ type Excised struct {
 	From uint64
 	// Before and After are the digests of the state.
 	Before, After [32]byte
+	// Copies are the automatic backups, and files that a restore replaced, which
+	// held what went and are gone with it; Left are those that could not be
+	// removed.
+	Copies, Left []string
 }
 
 // ExcisedEvent is one experience that goes.
@@ -326,8 +330,12 @@ func (s *Store) excise(ctx context.Context, p *plan, x Excision) error {
 		s.excised = excised
 		s.adoptLocked(state, amendments, arithmetics)
 	})
+	if s.meta.Generation != r.meta.Generation {
+		return err // it was not replaced
+	}
 	s.checkpoint = checkpoint
 	s.freshCaches()
+	p.Copies, p.Left = s.dropCopies()
 	return err
 }
 

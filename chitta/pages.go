@@ -21,12 +21,14 @@ const (
 
 // Layout of bbolt's pages: a header, then elements of one size.
 const (
-	pageHeader  = 16 // id, flags, count, overflow
-	pageElement = 16 // leaf: flags, offset, key and value length; branch: offset, key length, page
-	flagBranch  = 0x01
-	flagLeaf    = 0x02
-	flagBucket  = 0x01
-	firstPage   = 2 // after the two that say where the rest is
+	pageHeader   = 16 // id, flags, count, overflow
+	pageElement  = 16 // leaf: flags, offset, key and value length; branch: offset, key length, page
+	flagBranch   = 0x01
+	flagLeaf     = 0x02
+	flagMeta     = 0x04
+	flagFreelist = 0x10
+	flagBucket   = 0x01
+	firstPage    = 2 // after the two that say where the rest is
 )
 
 // inspector walks the trees of one transaction as they stand in the file. bbolt
@@ -36,6 +38,8 @@ type inspector struct {
 	size, limit uint64
 	how         depth
 	seen        map[uint64]bool
+	// buffer holds the page that is read now.
+	buffer []byte
 }
 
 // inspect returns ErrDamaged when following the pages could lead astray. path
@@ -61,7 +65,42 @@ func inspect(tx *bolt.Tx, path string, how depth) (err error) {
 			_, err = w.tree(root, false)
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return w.free(readHeads(file, int64(size)).newest().freelist)
+}
+
+// free sees that no page in use is on the list of free ones: it would be
+// written over by what comes next.
+func (w *inspector) free(id uint64) error {
+	if id == noFreelist {
+		return nil // it is gathered anew when the file is opened
+	}
+	if err := w.claim(id); err != nil {
+		return err
+	}
+	page, flags, err := w.page(id)
+	if err != nil {
+		return err
+	}
+	list, count := page[pageHeader:], uint64(binary.NativeEndian.Uint16(page[10:]))
+	if flags != flagFreelist {
+		return fmt.Errorf("%w: page %d is not the one that belongs there", ErrDamaged, id)
+	}
+	const many = 0xffff // then the number stands in front of the list
+	if count == many {
+		count, list = binary.NativeEndian.Uint64(list), list[8:]
+	}
+	if count > uint64(len(list))/8 {
+		return fmt.Errorf("%w: page %d says that it is larger than it can be", ErrDamaged, id)
+	}
+	for i := range count {
+		if free := binary.NativeEndian.Uint64(list[8*i:]); w.claim(free) != nil {
+			return fmt.Errorf("%w: page %d says that page %d is free, which it cannot be", ErrDamaged, id, free)
+		}
+	}
+	return nil
 }
 
 // tree walks one tree, level by level; all its leaves are on one level. It
@@ -107,28 +146,53 @@ func (w *inspector) claim(id uint64) error {
 	return nil
 }
 
-// read returns a page of a tree with those that it runs over into.
+// read returns a page of a tree with those that it runs over into. It is good
+// until the next one is read.
 func (w *inspector) read(id uint64) (page []byte, leaf bool, err error) {
-	head := make([]byte, pageHeader)
-	if _, err := w.file.ReadAt(head, int64(id*w.size)); err != nil {
+	page, flags, err := w.page(id)
+	if err != nil {
 		return nil, false, err
 	}
-	own, flags := binary.NativeEndian.Uint64(head), binary.NativeEndian.Uint16(head[8:])
-	count, over := uint64(binary.NativeEndian.Uint16(head[10:])), uint64(binary.NativeEndian.Uint32(head[12:]))
-	if own != id || flags != flagBranch && flags != flagLeaf {
+	if flags != flagBranch && flags != flagLeaf {
 		return nil, false, fmt.Errorf("%w: page %d is not the one that belongs there", ErrDamaged, id)
 	}
-	if over >= w.limit-id || pageHeader+count*pageElement > (over+1)*w.size {
+	if pageHeader+uint64(binary.NativeEndian.Uint16(page[10:]))*pageElement > uint64(len(page)) {
 		return nil, false, fmt.Errorf("%w: page %d says that it is larger than it can be", ErrDamaged, id)
+	}
+	return page, flags == flagLeaf, nil
+}
+
+// page reads a page of any kind with those that it runs over into, and claims
+// the latter.
+func (w *inspector) page(id uint64) (page []byte, flags uint16, err error) {
+	if w.buffer == nil {
+		w.buffer = make([]byte, w.size)
+	}
+	page = w.buffer[:w.size]
+	if _, err := w.file.ReadAt(page, int64(id*w.size)); err != nil {
+		return nil, 0, err
+	}
+	own, flags, over := binary.NativeEndian.Uint64(page), binary.NativeEndian.Uint16(page[8:]), uint64(binary.NativeEndian.Uint32(page[12:]))
+	if own != id {
+		return nil, 0, fmt.Errorf("%w: page %d is not the one that belongs there", ErrDamaged, id)
+	}
+	if over >= w.limit-id {
+		return nil, 0, fmt.Errorf("%w: page %d says that it is larger than it can be", ErrDamaged, id)
 	}
 	for i := range over {
 		if err := w.claim(id + 1 + i); err != nil {
-			return nil, false, err
+			return nil, 0, err
 		}
 	}
-	page = make([]byte, (over+1)*w.size)
-	_, err = w.file.ReadAt(page, int64(id*w.size))
-	return page, flags == flagLeaf, err
+	if over == 0 {
+		return page, flags, nil
+	}
+	if whole := (over + 1) * w.size; uint64(cap(w.buffer)) < whole {
+		w.buffer = append(make([]byte, 0, whole), page...)
+	}
+	page = w.buffer[:(over+1)*w.size]
+	_, err = w.file.ReadAt(page[w.size:], int64((id+1)*w.size))
+	return page, flags, err
 }
 
 // children checks the elements of a page and returns the pages that they lead

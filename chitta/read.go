@@ -50,7 +50,7 @@ func textKey(seq uint64, body fold.Body) []byte {
 	return sequenceKey(seq)
 }
 
-func putText(tx *bolt.Tx, key []byte, t *Text) error {
+func (s *Store) putText(tx *bolt.Tx, key []byte, t *Text) error {
 	if t == nil {
 		return nil
 	}
@@ -58,20 +58,28 @@ func putText(tx *bolt.Tx, key []byte, t *Text) error {
 	if err != nil {
 		return err
 	}
-	return tx.Bucket(bucketTexts).Put(key, data)
+	return s.put(tx, bucketTexts, key, data)
 }
 
 // TextOf returns what is kept of the entry at seq, or ErrNotFound.
 func (s *Store) TextOf(seq uint64) (Text, error) {
 	var t Text
 	err := s.view(func(tx *bolt.Tx) error {
-		data := tx.Bucket(bucketTexts).Get(sequenceKey(seq))
-		if data == nil {
+		value := tx.Bucket(bucketTexts).Get(sequenceKey(seq))
+		if value == nil {
 			return fmt.Errorf("text of event %d: %w", seq, ErrNotFound)
 		}
-		return asWritten(json.Unmarshal(data, &t), "text of event %d", seq)
+		return s.readText(seq, value, &t)
 	})
 	return t, err
+}
+
+func (s *Store) readText(seq uint64, value []byte, t *Text) error {
+	data, err := s.opened(bucketTexts, sequenceKey(seq), value)
+	if err == nil {
+		err = json.Unmarshal(data, t)
+	}
+	return asWritten(err, "text of event %d", seq)
 }
 
 // Texts calls f for every text from sequence after on, in order, in short read
@@ -88,8 +96,8 @@ func (s *Store) Texts(after uint64, f func(seq uint64, t Text) error) error {
 			c := tx.Bucket(bucketTexts).Cursor()
 			for k, v := c.Seek(sequenceKey(after + 1)); k != nil && len(items) < page; k, v = c.Next() {
 				it := item{seq: sequenceOf(k)}
-				if err := json.Unmarshal(v, &it.t); err != nil {
-					return fmt.Errorf("%w: text of event %d: %w", ErrDamaged, it.seq, err)
+				if err := s.readText(it.seq, v, &it.t); err != nil {
+					return err
 				}
 				items = append(items, it)
 			}
@@ -135,8 +143,8 @@ func (s *Store) Value(name string) ([]byte, error) {
 	err := s.view(func(tx *bolt.Tx) error {
 		if v := tx.Bucket(bucketValues).Get([]byte(name)); v != nil {
 			var err error
-			data, err = copyOf(v)
-			return err
+			data, err = s.opened(bucketValues, []byte(name), v)
+			return asWritten(err, "record %s", name)
 		}
 		return fmt.Errorf("%s: %w", name, ErrNotFound)
 	})
@@ -150,9 +158,12 @@ func (s *Store) Values(prefix string, f func(name string, data []byte) error) er
 	err := s.view(func(tx *bolt.Tx) error {
 		c := tx.Bucket(bucketValues).Cursor()
 		for k, v := c.Seek([]byte(prefix)); k != nil && len(k) >= len(prefix) && string(k[:len(prefix)]) == prefix; k, v = c.Next() {
-			data, err := copyOf(v)
-			if err != nil || len(k) > maxName {
-				return errors.Join(err, fmt.Errorf("%w: value with a name of %d bytes", ErrDamaged, len(k)))
+			if len(k) > maxName {
+				return fmt.Errorf("%w: record with a name of %d bytes", ErrDamaged, len(k))
+			}
+			data, err := s.opened(bucketValues, k, v)
+			if err != nil {
+				return asWritten(err, "record %s", k)
 			}
 			list = append(list, Value{string(k), data})
 		}
@@ -169,11 +180,13 @@ func (s *Store) Values(prefix string, f func(name string, data []byte) error) er
 	return nil
 }
 
+// longestValue bounds what is copied on the word of a page that may be damaged.
+const longestValue = 64 << 20
+
 // copyOf copies a value, unless its length cannot be true.
 func copyOf(v []byte) ([]byte, error) {
-	const longest = 64 << 20
-	if len(v) > longest {
-		return nil, fmt.Errorf("%w: value of %d bytes", ErrDamaged, len(v))
+	if len(v) > longestValue {
+		return nil, fmt.Errorf("a length of %d bytes", len(v))
 	}
 	return append([]byte(nil), v...), nil
 }
@@ -182,11 +195,15 @@ func copyOf(v []byte) ([]byte, error) {
 func (s *Store) SourceAt(path string) (Source, error) {
 	var src Source
 	err := s.view(func(tx *bolt.Tx) error {
-		data := tx.Bucket(bucketSources).Get([]byte(path))
-		if data == nil {
+		value := tx.Bucket(bucketSources).Get([]byte(path))
+		if value == nil {
 			return fmt.Errorf("source: %w", ErrNotFound)
 		}
-		return asWritten(json.Unmarshal(data, &src), "record of a diary file")
+		data, err := s.opened(bucketSources, []byte(path), value)
+		if err == nil {
+			err = json.Unmarshal(data, &src)
+		}
+		return asWritten(err, "record of a diary file")
 	})
 	return src, err
 }

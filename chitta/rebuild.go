@@ -23,7 +23,7 @@ func (s *Store) readAmendments(tx *bolt.Tx) error {
 		seq := binary.BigEndian.Uint64(k)
 		data, err := events.Get(tx, seq)
 		if err != nil {
-			return fmt.Errorf("%w: an amendment: %w", ErrDamaged, err)
+			return asWritten(err, "an amendment")
 		}
 		e, err := fold.Decode(seq, data)
 		if err != nil {
@@ -125,6 +125,9 @@ func (s *Store) loadSnapshot(seq uint64) (*fold.State, ledger.Mark, error) {
 	if m.Store != s.meta.ID || m.Generation != s.meta.Generation {
 		return nil, m, fmt.Errorf("%w: it belongs to another store or an earlier generation of this one", ledger.ErrSnapshot)
 	}
+	if sum, err := s.recordSum(seq); err != nil || m.Record != 0 && m.Record != sum {
+		return nil, m, errors.Join(err, fmt.Errorf("%w: the log went another way since", ledger.ErrSnapshot))
+	}
 	if by, err := s.amendedSince(seq); err != nil || by != 0 {
 		return nil, m, errors.Join(err, fmt.Errorf("%w: event %d amends what it holds", ledger.ErrSnapshot, by))
 	}
@@ -142,6 +145,12 @@ func (s *Store) loadSnapshot(seq uint64) (*fold.State, ledger.Mark, error) {
 	}
 	s.rows.trust(n)
 	return state, m, nil
+}
+
+// recordSum is the checksum of the record at seq.
+func (s *Store) recordSum(seq uint64) (sum uint32, err error) {
+	err = s.view(func(tx *bolt.Tx) error { sum = events.Checksum(tx, seq); return nil })
+	return sum, err
 }
 
 // amendedSince finds an event after seq that amends one not after it.
@@ -250,7 +259,11 @@ func (s *Store) snapshot() error {
 	if err := s.rows.extend(s.state.Vectors); err != nil {
 		return err
 	}
-	m := ledger.Mark{Sequence: s.state.Sequence, Store: s.meta.ID, Generation: s.meta.Generation, Arithmetic: s.arithmetic}
+	sum, err := s.recordSum(s.state.Sequence)
+	if err != nil {
+		return err
+	}
+	m := ledger.Mark{Sequence: s.state.Sequence, Record: sum, Store: s.meta.ID, Generation: s.meta.Generation, Arithmetic: s.arithmetic}
 	if err := s.snapshots.Save(m, s.state.Encode()); err != nil {
 		return err
 	}

@@ -92,9 +92,17 @@ func (f *filler) abandon() error {
 	return errors.Join(err, f.db.Close(), removeIfThere(path))
 }
 
-// newFile begins a database beside the present one.
-func (s *Store) newFile(ctx context.Context) (*filler, error) {
-	path := filepath.Join(s.opts.Dir, rewriteName)
+// remove takes a key out again.
+func (f *filler) remove(name, key []byte) error {
+	b, err := f.bucket(name)
+	if err != nil {
+		return err
+	}
+	return b.Delete(key)
+}
+
+// newFiller begins a database, in place of what is at path.
+func newFiller(ctx context.Context, path string) (*filler, error) {
 	if err := removeIfThere(path); err != nil {
 		return nil, err
 	}
@@ -107,7 +115,7 @@ func (s *Store) newFile(ctx context.Context) (*filler, error) {
 
 // rewrite makes the database that a plan leaves.
 func (s *Store) rewrite(ctx context.Context, p *plan, last uint64, x Excision) (r *rewritten, err error) {
-	f, err := s.newFile(ctx)
+	f, err := newFiller(ctx, filepath.Join(s.opts.Dir, rewriteName))
 	if err != nil {
 		return nil, s.notRewritten(err)
 	}
@@ -148,7 +156,7 @@ func (s *Store) finish(f *filler, r *rewritten) error {
 	}
 	path := filepath.Join(s.opts.Dir, rewriteName)
 	var err error
-	r.db, err = openPages(path)
+	r.db, _, err = openPages(path, false)
 	f.db = r.db
 	return err
 }
@@ -171,7 +179,7 @@ func fillMeta(f *filler, m Meta) error {
 			return err
 		}
 	}
-	return f.put(bucketMeta, []byte("meta"), b)
+	return errors.Join(f.put(bucketMeta, keyMeta, b), f.put(bucketMeta, keyMetaSeal, metaSeal(b)))
 }
 
 // fillEvents copies the log without what goes, then says what went.
@@ -221,7 +229,7 @@ func (s *Store) fillEvents(f *filler, p *plan, last uint64, progress func(string
 // each calls f for everything in a bucket, in order, in short transactions,
 // with copies.
 func (s *Store) each(bucket []byte, f func(k, v []byte) error) error {
-	const page = 128
+	const page, bytes = 128, 4 << 20
 	var after []byte
 	for {
 		var list [][2][]byte
@@ -233,10 +241,11 @@ func (s *Store) each(bucket []byte, f func(k, v []byte) error) error {
 					k, v = c.Next()
 				}
 			}
-			for ; k != nil && len(list) < page; k, v = c.Next() {
+			for size := 0; k != nil && len(list) < page && size < bytes; k, v = c.Next() {
+				size += len(v)
 				value, err := copyOf(v)
 				if err != nil {
-					return err
+					return asWritten(err, "a record of %s", bucket)
 				}
 				list = append(list, [2][]byte{slices.Clone(k), value})
 			}
@@ -259,6 +268,9 @@ func (s *Store) fillTexts(f *filler, p *plan) error {
 		if p.drop[sequenceOf(k)] {
 			return nil
 		}
+		if _, err := s.opened(bucketTexts, k, v); err != nil {
+			return asWritten(err, "text of event %d", sequenceOf(k))
+		}
 		return f.put(bucketTexts, k, v)
 	})
 }
@@ -267,8 +279,12 @@ func (s *Store) fillTexts(f *filler, p *plan) error {
 // its key there, so that the file, which still has it, brings nothing back.
 func (s *Store) fillSources(f *filler, p *plan) error {
 	return s.each(bucketSources, func(k, v []byte) error {
+		data, err := s.opened(bucketSources, k, v)
 		var src Source
-		if err := json.Unmarshal(v, &src); err != nil {
+		if err == nil {
+			err = json.Unmarshal(data, &src)
+		}
+		if err != nil {
 			return asWritten(err, "record of a diary file")
 		}
 		for i := range src.Entries {
@@ -276,11 +292,10 @@ func (s *Store) fillSources(f *filler, p *plan) error {
 				src.Entries[i].Sequence = 0
 			}
 		}
-		data, err := json.Marshal(src)
-		if err != nil {
+		if data, err = json.Marshal(src); err != nil {
 			return err
 		}
-		return f.put(bucketSources, k, data)
+		return f.put(bucketSources, k, s.sealed(bucketSources, k, data))
 	})
 }
 
@@ -313,7 +328,8 @@ func (s *Store) fillValues(f *filler, p *plan, x Excision) error {
 		if v.Name == "" || len(v.Name) > maxName {
 			return fmt.Errorf("value name of %d bytes, must be 1 to %d", len(v.Name), maxName)
 		}
-		if err := f.put(bucketValues, []byte(v.Name), v.Data); err != nil {
+		name := []byte(v.Name)
+		if err := f.put(bucketValues, name, s.sealed(bucketValues, name, v.Data)); err != nil {
 			return err
 		}
 	}

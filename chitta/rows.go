@@ -27,8 +27,6 @@ type rowFile struct {
 
 const rowMagic = "jivad vectors 1\n"
 
-var rowTable = crc32.MakeTable(crc32.Castagnoli)
-
 func openRows(path string, m Meta) *rowFile { return &rowFile{path: path, meta: m} }
 
 func (f *rowFile) header(dim int) []byte {
@@ -133,5 +131,5 @@ func zeros(v []float32) bool {
 func rowChecksum(i int, row []byte) uint32 {
 	var at [8]byte
 	binary.LittleEndian.PutUint64(at[:], uint64(i))
-	return crc32.Update(crc32.Checksum(at[:], rowTable), rowTable, row)
+	return crc32.Update(crc32.Checksum(at[:], castagnoli), castagnoli, row)
 }

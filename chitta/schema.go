@@ -1,6 +1,8 @@
 package chitta
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -22,9 +24,11 @@ import (
 
 const (
 	// FileName is the database inside the data folder.
-	FileName      = "chitta.db"
-	ownerName     = "owner.json"
-	schemaVersion = 1
+	FileName  = "chitta.db"
+	ownerName = "owner.json"
+	// schemaVersion 2 put seals before texts, records of diary files and values.
+	schemaVersion = 2
+	firstSealed   = 2
 	lockTimeout   = time.Second
 )
 
@@ -38,6 +42,16 @@ var (
 )
 
 var events = ledger.NewLog("events")
+
+// Keys of the meta bucket. The seal stands beside the record and not in it, so
+// that a program of schema 1 can still read which schema it is.
+var (
+	keyMeta     = []byte("meta")
+	keyMetaSeal = []byte("seal")
+)
+
+// metaSeal is what stands beside the record of the meta bucket since schema 2.
+func metaSeal(record []byte) []byte { return seal(bucketMeta, keyMeta, record)[:sealSize] }
 
 // Meta is what a store knows of itself from its first moment.
 type Meta struct {
@@ -129,35 +143,73 @@ func quoteGlob(path string) string {
 }
 
 // openDB opens the database of a folder, or says who holds it.
-func openDB(dir string) (*bolt.DB, error) {
-	path := filepath.Join(dir, FileName)
+func openDB(ctx context.Context, o Options) (*bolt.DB, headFault, error) {
+	path := filepath.Join(o.Dir, FileName)
+	fail := func(op string, err error, hint string) (*bolt.DB, headFault, error) {
+		return nil, headFault{}, &Error{Op: op, Path: path, Err: err, Hint: hint}
+	}
+	if err := missed(ctx, o, path); err != nil {
+		return nil, headFault{}, err
+	}
 	if err := create(path); err != nil {
-		return nil, &Error{Op: "create", Path: path, Err: err, Hint: "Check that the folder can be written and that the disk has room."}
+		return fail("create", err, "Check that the folder can be written and that the disk has room.")
 	}
 	if info, err := os.Stat(path); err == nil && info.Size() == 0 {
 		// bbolt would make a new store of it.
-		return nil, &Error{Op: "open", Path: path, Err: fmt.Errorf("%w: the file is empty", ErrDamaged), Hint: damagedHint}
+		return fail("open", fmt.Errorf("%w: the file is empty", ErrDamaged), o.advice(ctx, ""))
 	}
-	db, err := openPages(path)
+	db, head, err := openPages(path, false)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
-		return nil, &Error{Op: "open", Path: path, Err: fmt.Errorf("%w by %s", ErrLocked, readOwner(dir)),
-			Hint: "Use that daemon, or stop it first."}
+		return fail("open", fmt.Errorf("%w by %s", ErrLocked, readOwner(o.Dir)), "Use that daemon, or stop it first.")
 	case errors.Is(err, fs.ErrPermission):
-		return nil, &Error{Op: "open", Path: path, Err: err, Hint: "Run as the user that owns the folder."}
+		return fail("open", err, "Run as the user that owns the folder.")
 	case ofSystem(err):
-		return nil, &Error{Op: "open", Path: path, Err: err, Hint: "The file was left as it is."}
+		return fail("open", err, "The file was left as it is.")
 	case err != nil:
-		return nil, &Error{Op: "open", Path: path, Err: asDamage(err), Hint: damagedHint}
+		return fail("open", asDamage(err), o.advice(ctx, ""))
+	case head.lost && !o.LookOnly:
+		err := errors.Join(fmt.Errorf("%w: %s", ErrDamaged, head.text), db.Close())
+		return fail("open", err, o.lostAdvice(path)+o.advice(ctx, ""))
 	}
-	return db, nil
+	return db, head, nil
 }
+
+// missed refuses to begin a new store where backups say that there was one.
+func missed(ctx context.Context, o Options, path string) error {
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if o.BackupFolder() != filepath.Join(o.Dir, backupsName) {
+		return nil // it may be another companion's too
+	}
+	if _, _, err := NewestBackup(ctx, o.BackupFolder(), ""); err != nil {
+		return nil //nolint:nilerr // nothing could be put in its place
+	}
+	return &Error{Op: "open", Path: path, Err: fmt.Errorf("%w: the file is missing, and there are backups of it", ErrDamaged),
+		Hint: strings.TrimPrefix(o.advice(ctx, ""), leftAsItIs) + ". To begin a new companion, move the folder of backups away"}
+}
+
+// errMoved: another file has come in the place of the one that was opened.
+var errMoved = errors.New("the file was replaced while it was being opened")
 
 // openPages opens the file and sees that its pages can be followed. Where they
 // cannot, the file and its lock are let go, also when bbolt did not come so far.
-func openPages(path string) (db *bolt.DB, err error) {
+// Whoever held the file before may have put another in its place: then that one
+// is opened.
+func openPages(path string, readOnly bool) (db *bolt.DB, head headFault, err error) {
+	const tries = 5
+	for range tries {
+		if db, head, err = openThese(path, readOnly); !errors.Is(err, errMoved) {
+			break
+		}
+	}
+	return db, head, err
+}
+
+func openThese(path string, readOnly bool) (db *bolt.DB, head headFault, err error) {
 	var file *os.File
-	o := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType}
+	o := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, ReadOnly: readOnly}
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
 		f, err = os.OpenFile(name, flag, mode)
 		if errors.Is(err, fs.ErrNotExist) && filepath.Base(name) == rewriteName {
@@ -177,18 +229,32 @@ func openPages(path string) (db *bolt.DB, err error) {
 			_ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
 			_ = file.Close() // often closed already
 		}
-		return nil, err
+		return nil, head, err
 	}
-	if err := ledger.View(db, func(tx *bolt.Tx) error { return inspect(tx, path, branches) }); err != nil {
-		return nil, errors.Join(err, db.Close())
+	err = ledger.View(db, func(tx *bolt.Tx) (err error) {
+		if !sameFile(file, path) {
+			return errMoved
+		}
+		if err := inspect(tx, path, branches); err != nil {
+			return err
+		}
+		if tx.Bucket(bucketMeta) == nil || tx.Bucket(events.Bucket()) == nil {
+			return fmt.Errorf("%w: it has no meta bucket", ErrDamaged)
+		}
+		head, err = checkHeads(tx, file)
+		return err
+	})
+	if err != nil {
+		return nil, head, errors.Join(err, db.Close())
 	}
-	return db, nil
+	return db, head, nil
 }
 
-// ofSystem tells of errors of the system, which say nothing of the file's bytes.
-func ofSystem(err error) bool {
-	var number syscall.Errno
-	return errors.As(err, &number)
+// sameFile tells whether an open file is still the one at a path.
+func sameFile(file *os.File, path string) bool {
+	a, err1 := file.Stat()
+	b, err2 := os.Stat(path)
+	return err1 == nil && err2 == nil && os.SameFile(a, b)
 }
 
 func readMeta(tx *bolt.Tx) (Meta, error) {
@@ -197,8 +263,13 @@ func readMeta(tx *bolt.Tx) (Meta, error) {
 	if b == nil {
 		return m, fmt.Errorf("%w: it has no meta bucket", ErrDamaged)
 	}
-	if err := json.Unmarshal(b.Get([]byte("meta")), &m); err != nil {
+	record := b.Get(keyMeta)
+	if err := json.Unmarshal(record, &m); err != nil {
 		return m, fmt.Errorf("%w: meta record: %w", ErrDamaged, err)
+	}
+	own := b.Get(keyMetaSeal)
+	if sealed := own != nil; sealed && !bytes.Equal(own, metaSeal(record)) || sealed != (m.Schema >= firstSealed) {
+		return m, fmt.Errorf("%w: meta record: %w", ErrDamaged, errSeal)
 	}
 	if m.Schema > schemaVersion {
 		return m, fmt.Errorf("%w: schema %d, this program knows %d", ErrSchema, m.Schema, schemaVersion)
@@ -216,7 +287,8 @@ func putMeta(tx *bolt.Tx, m Meta) error {
 	if err != nil {
 		return err
 	}
-	return tx.Bucket(bucketMeta).Put([]byte("meta"), b)
+	bucket := tx.Bucket(bucketMeta)
+	return errors.Join(bucket.Put(keyMeta, b), bucket.Put(keyMetaSeal, metaSeal(b)))
 }
 
 // owner is who holds the store now; it is information for messages, the lock

@@ -40,6 +40,14 @@ type Options struct {
 	Clock func() (now time.Time, synchronised bool)
 	// Log takes what goes wrong with caches; nil discards it.
 	Log *slog.Logger
+	// LookOnly opens a store as it is, for checking: it is not brought to the
+	// present schema, and damage that reading can go round does not keep it shut.
+	LookOnly bool
+	// Backups is the folder of the automatic backups; empty means backups in Dir.
+	Backups string
+	// RestoreCommand gives the command that puts a file in the store's place, for
+	// messages; nil means one that names Dir.
+	RestoreCommand func(file string) string
 }
 
 const defaultSnapshotEvery = 500
@@ -53,6 +61,15 @@ type Store struct {
 	log       *slog.Logger
 	// machine names this machine's arithmetic.
 	machine string
+	// file is where the database lies; plain says that its schema has no seals.
+	file  string
+	plain bool
+	// touched is what changes while a copy is made.
+	touched *touched
+	// told is nil where the store is only looked at, and while it is opened.
+	told *told
+	// head is what is wrong with the pages that say where everything is.
+	head headFault
 
 	// queue feeds the one committer, alone gives it something to do between two
 	// groups; closing ends it.
@@ -115,7 +132,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := privateDir(o.Dir); err != nil {
 		return nil, err
 	}
-	db, err := openDB(o.Dir)
+	db, head, err := openDB(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +141,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		opts: o, db: &database{db: db}, log: o.Log, machine: arithmetic(),
+		file: filepath.Join(o.Dir, FileName), touched: &touched{}, head: head,
 		queue:    make(chan *request),
 		alone:    make(chan func()),
 		closing:  make(chan struct{}),
@@ -132,6 +150,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := s.load(ctx); err != nil {
 		return nil, errors.Join(err, s.db.close())
 	}
+	s.told = &told{}
+	s.longestRead.Store(0) // nobody wrote yet
 	go s.commit()
 	if err := s.agree(ctx); err != nil {
 		return nil, errors.Join(err, s.Close(ctx))
@@ -161,21 +181,24 @@ func privateDir(dir string) error {
 
 // load reads what the database says of itself and rebuilds the state.
 func (s *Store) load(ctx context.Context) error {
-	path := filepath.Join(s.opts.Dir, FileName)
-	var last uint64
-	err := s.view(func(tx *bolt.Tx) error {
-		var err error
-		if s.meta, err = readMeta(tx); err != nil {
-			return err
-		}
-		last = events.Last(tx)
-		if err := s.readLastWall(tx, last); err != nil {
-			return err
-		}
-		return s.readAmendments(tx)
-	})
+	var report FileReport
+	err := s.view(func(tx *bolt.Tx) error { return s.describe(tx, &report) })
+	if err == nil && !s.opts.LookOnly && s.Size() <= readWhole {
+		err = s.checkWhole(ctx, &report, CheckOptions{})
+	}
 	if err != nil {
-		return &Error{Op: "open", Path: path, Err: err, Hint: damagedHint}
+		return s.notOpened(ctx, err)
+	}
+	if s.meta.Schema < schemaVersion && !s.opts.LookOnly {
+		if err := s.migrate(ctx, report); err != nil {
+			return err
+		}
+	}
+	last := report.Last
+	if s.opts.LookOnly {
+		// who looks leaves everything
+	} else if err := s.clearLeftovers(); err != nil {
+		s.log.Warn("what a crash left behind stays there", "error", err)
 	}
 	if err := writeOwner(s.opts.Dir, s.opts.Socket); err != nil {
 		return &Error{Op: "open", Path: s.opts.Dir, Err: err, Hint: "Check that the folder can be written and that the disk has room."}
@@ -184,9 +207,39 @@ func (s *Store) load(ctx context.Context) error {
 		s.log.Warn("old caches could not be removed", "error", err)
 	}
 	if err := damaged(s.rebuild(ctx, last)); err != nil {
-		return &Error{Op: "open", Path: path, Err: err, Hint: "Run jivad verify to see all that is wrong. The file was left as it is."}
+		return s.notOpened(ctx, err)
 	}
 	return nil
+}
+
+// readWhole is the size of a file, in bytes, up to which all of it is read and
+// checked at every start. A larger one would keep a board waiting: of that the
+// beginning is read, and the rest when a backup is made, every day.
+const readWhole = 64 << 20
+
+// notOpened says why a store is not opened.
+func (s *Store) notOpened(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	out := &Error{Op: "open", Path: s.file, Err: err}
+	if errors.Is(err, ErrDamaged) {
+		out.Hint = s.opts.advice(ctx, s.meta.ID)
+	}
+	return out
+}
+
+// clearLeftovers removes what a process that was killed left behind.
+func (s *Store) clearLeftovers() error {
+	s.dropVoidCopies()
+	for _, path := range s.copies() {
+		if sameFileAt(path, s.file) { // a restore came no further than to name it
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(removeTemps(s.opts.BackupFolder(), backupTemp(s.meta.ID)), removeTemps(s.opts.Dir, restoreTemp))
 }
 
 // agree puts the caller's embedder and parameters in force, or refuses.
@@ -232,7 +285,7 @@ func (s *Store) Close(ctx context.Context) error {
 // freed pages again, and the file grows.
 func (s *Store) view(f func(*bolt.Tx) error) error {
 	began := time.Now()
-	err := damaged(ledger.View(s.db, f))
+	err := s.explained("read", damaged(ledger.View(s.db, f)))
 	for took := int64(time.Since(began)); ; {
 		longest := s.longestRead.Load()
 		if took <= longest || s.longestRead.CompareAndSwap(longest, took) {
@@ -241,8 +294,18 @@ func (s *Store) view(f func(*bolt.Tx) error) error {
 	}
 }
 
-// update writes to it.
-func (s *Store) update(f func(*bolt.Tx) error) error { return damaged(ledger.Update(s.db, f)) }
+// update writes to it. Each commit is counted in the bucket of the store's own
+// record: that costs nothing, as it stands in a page that every commit writes, and
+// tells later which of the pages in the file was written last.
+func (s *Store) update(f func(*bolt.Tx) error) error {
+	return damaged(ledger.Update(s.db, func(tx *bolt.Tx) error {
+		if err := f(tx); err != nil {
+			return err
+		}
+		_, err := tx.Bucket(bucketMeta).NextSequence()
+		return err
+	}))
+}
 
 // View calls f with the state. f must not keep or change it, and should be
 // quick: no event is folded meanwhile.

@@ -3,16 +3,11 @@ package chitta
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"github.com/jivad/jivad/chitta/fold"
-	"github.com/jivad/jivad/internal/ledger"
 )
 
 // Finding is one line of a verification.
@@ -62,6 +57,11 @@ func (s *Store) Verify(ctx context.Context, o VerifyOptions) (Verification, erro
 		look, live, amendments := s.look()
 		v, err := look.verify(ctx, o, live, &amendments)
 		if s.Meta().Generation == look.meta.Generation {
+			for i := range v.Findings {
+				if f := &v.Findings[i]; !f.OK && f.Hint == "" {
+					f.Hint = s.advised()
+				}
+			}
 			return v, err
 		}
 		// Events were taken out meanwhile: what was compared is not one store.
@@ -74,7 +74,7 @@ func (s *Store) look() (*Store, *fold.State, fold.Amendments) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return &Store{
-		opts: s.opts, db: s.db, snapshots: s.snapshots, rows: openRows(s.rows.path, s.meta), log: s.log,
+		opts: s.opts, db: s.db, file: s.file, plain: s.plain, touched: s.touched, head: s.head, snapshots: s.snapshots, rows: openRows(s.rows.path, s.meta), log: s.log,
 		meta: s.meta, machine: s.machine, arithmetic: slices.Clone(s.arithmetic),
 	}, s.state.Clone(), s.amendments.Clone()
 }
@@ -82,9 +82,10 @@ func (s *Store) look() (*Store, *fold.State, fold.Amendments) {
 func (s *Store) verify(ctx context.Context, o VerifyOptions, live *fold.State, amendments *fold.Amendments) (v Verification, err error) {
 	v.Digest = live.Digest()
 	v.Findings = append(v.Findings, s.checkPages())
-	records, count := s.checkRecords(ctx, live.Sequence)
+	records, count, amended := s.checkRecords(ctx, live.Sequence)
 	v.Events = count
-	v.Findings = append(v.Findings, records, s.checkTexts())
+	v.Findings = append(v.Findings, records)
+	v.Findings = append(v.Findings, s.checkBeside(ctx, amended, live.Sequence)...)
 	v.Findings = append(v.Findings, s.checkRows()...)
 	if err := ctx.Err(); err != nil {
 		return v, err
@@ -103,86 +104,10 @@ func (s *Store) verify(ctx context.Context, o VerifyOptions, live *fold.State, a
 	return v, nil
 }
 
-// checkPages walks the pages of the database. Writing waits meanwhile, because
-// bbolt's check reads the list of free pages, which a writer changes.
-func (s *Store) checkPages() Finding {
-	f := Finding{Name: "database", OK: true}
-	var faults []string
-	err := s.update(func(tx *bolt.Tx) error {
-		// First by own means: bbolt's check may not come to an end where the
-		// pages mislead it.
-		if err := inspect(tx, filepath.Join(s.opts.Dir, FileName), everything); err != nil {
-			return err
-		}
-		for err := range tx.Check() {
-			faults = append(faults, err.Error())
-		}
-		f.Detail = fmt.Sprintf("%d bytes, every page accounted for", tx.Size())
-		return errNothing
-	})
-	if errors.Is(err, errNothing) {
-		err = nil
-	}
-	if err != nil || len(faults) > 0 {
-		f.OK, f.Hint = false, "Keep the file and restore a copy."
-		f.Detail = fmt.Sprintf("%d faults in the pages: %v %v", len(faults), faults[:min(3, len(faults))], errOrNothing(err))
-	}
-	if err != nil && len(faults) == 0 {
-		f.Detail = err.Error()
-	}
-	return f
-}
-
-// checkRecords reads every event of the log.
-func (s *Store) checkRecords(ctx context.Context, last uint64) (Finding, uint64) {
-	var count, damaged uint64
-	var first error
-	err := events.Each(s.db, 0, last, func(seq uint64, payload []byte, err error) error {
-		count++
-		if err == nil {
-			_, err = fold.Decode(seq, payload)
-		}
-		if err != nil {
-			damaged++
-			if first == nil {
-				first = err
-			}
-		}
-		return ctx.Err()
-	})
-	if err != nil && first == nil {
-		first = err
-	}
-	if damaged > 0 || first != nil {
-		return Finding{Name: "events", Detail: fmt.Sprintf("%d of %d records are damaged, first: %v", damaged, count, first),
-			Hint: "Keep the file and restore a copy."}, count
-	}
-	return Finding{Name: "events", OK: true, Detail: fmt.Sprintf("%d records, all checksums match", count)}, count
-}
-
-// checkTexts sees that every text stands beside an event.
-func (s *Store) checkTexts() Finding {
-	var texts, orphans int
-	err := s.view(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketTexts).ForEach(func(k, _ []byte) error {
-			texts++
-			if _, err := events.Get(tx, sequenceOf(k)); err != nil {
-				orphans++
-			}
-			return nil
-		})
-	})
-	f := Finding{Name: "texts", OK: err == nil && orphans == 0, Detail: fmt.Sprintf("%d texts, each beside its event", texts)}
-	if !f.OK {
-		f.Detail = fmt.Sprintf("%d of %d texts stand beside no event %v", orphans, texts, errOrNothing(err))
-	}
-	return f
-}
-
 // checkFold folds again and compares.
 func (s *Store) checkFold(ctx context.Context, live *fold.State, amendments *fold.Amendments, o VerifyOptions) (Finding, uint64, error) {
 	start := fold.NewState()
-	if !o.Full && s.costOf(live) > time.Minute {
+	if !o.Full && costOf(len(live.Impressions), live.Dim) > time.Minute {
 		if state := s.oldest(ctx, live.Sequence); state != nil {
 			start = state
 		}
@@ -217,10 +142,10 @@ func (s *Store) checkFold(ctx context.Context, live *fold.State, amendments *fol
 
 // costOf estimates how long a fold from the beginning takes: each event scans
 // what was there before it.
-func (s *Store) costOf(st *fold.State) time.Duration {
+func costOf(impressions, dim int) time.Duration {
 	const perRow = 250 * time.Nanosecond // 512 dimensions, one core, measured generously
-	n := time.Duration(len(st.Impressions))
-	return n * n / 2 * perRow * time.Duration(max(1, st.Dim)) / 512
+	n := time.Duration(impressions)
+	return n * n / 2 * perRow * time.Duration(max(1, dim)) / 512
 }
 
 // oldest is the good snapshot that stands farthest back.
@@ -275,11 +200,4 @@ func sequenceOf(k []byte) uint64 {
 		return 0
 	}
 	return binary.BigEndian.Uint64(k)
-}
-
-func errOrNothing(err error) string {
-	if err == nil || errors.Is(err, ledger.ErrNoRecord) {
-		return ""
-	}
-	return "(" + err.Error() + ")"
 }

@@ -85,6 +85,15 @@ func (l Log) Get(tx *bolt.Tx, seq uint64) ([]byte, error) {
 	return l.open(seq, record)
 }
 
+// Checksum is that of the record at seq, which covers the sequence too; 0 where
+// nothing stands.
+func (l Log) Checksum(tx *bolt.Tx, seq uint64) uint32 {
+	if record := tx.Bucket([]byte(l.bucket)).Get(key(seq)); len(record) >= checksumSize {
+		return binary.LittleEndian.Uint32(record)
+	}
+	return 0
+}
+
 // Last is the sequence of the last record, 0 when there is none.
 func (l Log) Last(tx *bolt.Tx) uint64 {
 	k, _ := tx.Bucket([]byte(l.bucket)).Cursor().Last()

@@ -27,6 +27,10 @@ type Mark struct {
 	// when events are removed from it.
 	Store      string `json:"store"`
 	Generation uint64 `json:"generation"`
+	// Record is the checksum of the record at Sequence, 0 where it is not known. A
+	// log that was put back to an earlier time and lived on differently has
+	// another one there.
+	Record uint32 `json:"record,omitempty"`
 	// Arithmetic names the machines' floating point that the state went through.
 	Arithmetic []string `json:"arithmetic"`
 }

@@ -1,0 +1,246 @@
+package chitta
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/jivad/jivad/internal/atomicfile"
+)
+
+const (
+	// backupsName is the folder of backups inside the data folder.
+	backupsName = "backups"
+	backupTime  = "20060102T150405Z"
+	// replacedPrefix begins the names of the files that a restore replaced.
+	replacedPrefix = FileName + ".replaced-"
+)
+
+var backupPattern = regexp.MustCompile(`^jivad-(\d{8}T\d{6}Z)-(\d+)\.db$`)
+
+// Backup is one file of the folder of backups.
+type Backup struct {
+	Path string
+	// Taken and Sequence are what the name says: when, and the last record then.
+	Taken    time.Time
+	Sequence uint64
+	Bytes    int64
+	// Automatic backups go when enough newer ones are there.
+	Automatic bool
+}
+
+// backupName is the name of an automatic backup.
+func backupName(taken time.Time, last uint64) string {
+	return fmt.Sprintf("jivad-%s-%09d.db", taken.UTC().Format(backupTime), last)
+}
+
+// BackupFolder is where the automatic backups of a data folder are.
+func (o Options) BackupFolder() string {
+	if o.Backups != "" {
+		return o.Backups
+	}
+	return filepath.Join(o.Dir, backupsName)
+}
+
+// ListBackups lists the backups in a folder by their names, newest first, and
+// behind them other files that end in .db. A folder that is not there has none.
+func ListBackups(folder string) ([]Backup, error) {
+	entries, err := os.ReadDir(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, &Error{Op: "list backups", Path: folder, Err: bare(err), Hint: "The user that runs jivad must be able to read it."}
+	}
+	var out []Backup
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || strings.HasPrefix(e.Name(), ".") || filepath.Ext(e.Name()) != ".db" {
+			continue
+		}
+		b := Backup{Path: filepath.Join(folder, e.Name()), Bytes: info.Size(), Taken: info.ModTime().UTC()}
+		if m := backupPattern.FindStringSubmatch(e.Name()); m != nil {
+			taken, err := time.Parse(backupTime, m[1])
+			last, err2 := strconv.ParseUint(m[2], 10, 64)
+			if b.Automatic = err == nil && err2 == nil; b.Automatic {
+				b.Taken, b.Sequence = taken, last
+			}
+		}
+		out = append(out, b)
+	}
+	slices.SortFunc(out, func(a, b Backup) int {
+		switch {
+		case a.Automatic != b.Automatic:
+			if a.Automatic {
+				return -1
+			}
+			return 1
+		case !a.Taken.Equal(b.Taken):
+			return b.Taken.Compare(a.Taken)
+		}
+		return cmp.Or(cmp.Compare(b.Sequence, a.Sequence), cmp.Compare(a.Path, b.Path))
+	})
+	return out, nil
+}
+
+// NewestBackup reads the backups in a folder, the newest first, until one is
+// whole. id, if not empty, names the store that it must be of. bad counts those
+// of that store that were tried and are not whole. It fails with ErrNotFound
+// when there is none.
+func NewestBackup(ctx context.Context, folder, id string) (newest FileReport, bad int, err error) {
+	list, err := ListBackups(folder)
+	if err != nil {
+		return newest, 0, err
+	}
+	for _, b := range list {
+		if err := ctx.Err(); err != nil {
+			return newest, bad, err
+		}
+		report, err := CheckFile(ctx, b.Path, CheckOptions{})
+		switch {
+		case err == nil && (id == "" || report.ID == id):
+			return report, bad, nil
+		case err != nil && (id == "" || report.ID == "" || report.ID == id):
+			bad++
+		}
+	}
+	return newest, bad, fmt.Errorf("%w: no backup that is whole in %s", ErrNotFound, folder)
+}
+
+// rotate removes the oldest automatic backups of the store until keep are left,
+// and returns what it removed. What is not this store's stays, and what cannot be
+// read too.
+func rotate(folder, id string, keep int) (removed []string, err error) {
+	if keep <= 0 {
+		return nil, nil
+	}
+	list, err := ListBackups(folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range list {
+		if !b.Automatic || !isOf(b.Path, id) {
+			continue
+		}
+		if keep--; keep >= 0 {
+			continue
+		}
+		if e := os.Remove(b.Path); e != nil {
+			err = errors.Join(err, &Error{Op: "remove the old backup", Path: b.Path, Err: bare(e)})
+			continue
+		}
+		removed = append(removed, b.Path)
+	}
+	if len(removed) > 0 {
+		err = errors.Join(err, atomicfile.SyncDir(folder))
+	}
+	return removed, err
+}
+
+func isOf(path, id string) bool {
+	report, err := CheckFile(context.Background(), path, CheckOptions{Quick: true})
+	return err == nil && report.ID == id
+}
+
+// dropCopies removes the copies of the store that were made before something was
+// taken out of it: automatic backups, and what restores replaced. left are those
+// that could not be removed, or that may be another store's.
+func (s *Store) dropCopies() (removed, left []string) {
+	for _, path := range s.copies() {
+		report, err := CheckFile(context.Background(), path, CheckOptions{Quick: true})
+		own := filepath.Dir(path) == filepath.Join(s.opts.Dir, backupsName) || filepath.Dir(path) == filepath.Clean(s.opts.Dir)
+		switch {
+		case err == nil && report.ID != s.meta.ID:
+			continue
+		case err != nil && !own || os.Remove(path) != nil:
+			left = append(left, path)
+		default:
+			removed = append(removed, path)
+		}
+	}
+	s.syncFoldersOf(removed)
+	return removed, left
+}
+
+// dropVoidCopies removes those that hold what was taken out: a crash came before
+// dropCopies was done.
+func (s *Store) dropVoidCopies() {
+	last := uint64(0)
+	for _, seq := range s.excised {
+		last = max(last, seq)
+	}
+	if last == 0 {
+		return
+	}
+	var payload []byte
+	err := s.view(func(tx *bolt.Tx) (err error) { payload, err = events.Get(tx, last); return err })
+	if err != nil {
+		return // there is more to worry about
+	}
+	var removed []string
+	for _, path := range s.copies() {
+		copied, report, err := openFile(path)
+		if err != nil {
+			continue
+		}
+		var had []byte
+		_ = copied.view(func(tx *bolt.Tx) (err error) { had, err = events.Get(tx, last); return err })
+		_ = copied.db.close()
+		if report.ID != s.meta.ID || bytes.Equal(had, payload) {
+			continue
+		}
+		if err := os.Remove(path); err != nil {
+			s.log.Warn("a copy that holds what was forgotten could not be removed", "path", path, "error", err)
+			continue
+		}
+		removed = append(removed, path)
+	}
+	s.syncFoldersOf(removed)
+}
+
+func (s *Store) syncFoldersOf(paths []string) {
+	folders := map[string]bool{}
+	for _, p := range paths {
+		folders[filepath.Dir(p)] = true
+	}
+	for dir := range folders {
+		if err := atomicfile.SyncDir(dir); err != nil {
+			s.log.Warn("the removal of copies may not be on disk", "folder", dir, "error", err)
+		}
+	}
+}
+
+// copies are the automatic backups and what restores replaced.
+func (s *Store) copies() (paths []string) {
+	list, err := ListBackups(s.opts.BackupFolder())
+	if err != nil {
+		s.log.Warn("backups cannot be listed", "error", err)
+	}
+	for _, b := range list {
+		if b.Automatic {
+			paths = append(paths, b.Path)
+		}
+	}
+	entries, err := os.ReadDir(s.opts.Dir)
+	if err != nil {
+		s.log.Warn("replaced files cannot be listed", "error", err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), replacedPrefix) {
+			paths = append(paths, filepath.Join(s.opts.Dir, e.Name()))
+		}
+	}
+	return paths
+}

@@ -1,0 +1,150 @@
+package chitta
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	bolt "go.etcd.io/bbolt"
+
+	"github.com/jivad/jivad/chitta/fold"
+)
+
+// checkPages walks the pages of the database. Writing waits meanwhile, because
+// bbolt's check reads the list of free pages, which a writer changes.
+func (s *Store) checkPages() Finding {
+	f := Finding{Name: "database", OK: true}
+	var faults []string
+	path := filepath.Join(s.opts.Dir, FileName)
+	var head headFault
+	err := s.update(func(tx *bolt.Tx) (err error) {
+		// First by own means: bbolt's check may not come to an end where the
+		// pages mislead it.
+		if err := inspect(tx, path, everything); err != nil {
+			return err
+		}
+		if head, err = headsAt(tx, path); err != nil {
+			return err
+		}
+		for err := range tx.Check() {
+			faults = append(faults, err.Error())
+		}
+		f.Detail = fmt.Sprintf("%d bytes, every page accounted for", tx.Size())
+		return errNothing
+	})
+	switch {
+	case err != nil && !errors.Is(err, errNothing):
+		f.OK, f.Detail = false, err.Error()
+	case len(faults) > 0:
+		f.OK, f.Detail = false, fmt.Sprintf("%d faults in the pages: %v", len(faults), faults[:min(3, len(faults))])
+	case head.lost:
+		f.OK, f.Detail, f.Hint = false, head.text, s.opts.lostAdvice(path)
+	case head.text != "":
+		f.OK, f.Detail = false, head.text+"; nothing is missing"
+		f.Hint = "The next entry writes it anew. Look at the disk: it has lost a page."
+	}
+	return f
+}
+
+func headsAt(tx *bolt.Tx, path string) (headFault, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return headFault{}, err
+	}
+	defer file.Close() //nolint:errcheck // opened for reading
+	return checkHeads(tx, file)
+}
+
+// checkRecords reads every event of the log up to last, and counts them and the
+// amendments among them.
+func (s *Store) checkRecords(ctx context.Context, last uint64) (f Finding, count uint64, amendments int) {
+	var damaged uint64
+	var first error
+	err := events.Each(s.db, 0, last, func(seq uint64, payload []byte, err error) error {
+		count++
+		var e fold.Event
+		if err == nil {
+			e, err = fold.Decode(seq, payload)
+		}
+		if err == nil && targetOf(e.Body) != 0 {
+			amendments++
+		}
+		if err != nil {
+			damaged++
+			if first == nil {
+				first = err
+			}
+		}
+		return ctx.Err()
+	})
+	if err != nil && first == nil {
+		first = err
+	}
+	if first != nil {
+		return Finding{Name: "events", Detail: fmt.Sprintf("%d of %d records are damaged, first: %v", damaged, count, first)}, count, amendments
+	}
+	return Finding{Name: "events", OK: true, Detail: fmt.Sprintf("%d records, all checksums match", count)}, count, amendments
+}
+
+// checkBeside reads all that stands beside the log: texts, each of which belongs
+// to an event, records, and what is noted of amendments.
+func (s *Store) checkBeside(ctx context.Context, amendments int, last uint64) []Finding {
+	texts, lost := s.checkBucket(ctx, bucketTexts, func(k []byte) error {
+		return s.view(func(tx *bolt.Tx) error { _, err := events.Get(tx, sequenceOf(k)); return err })
+	})
+	values, lostValues := s.checkBucket(ctx, bucketValues, nil)
+	sources, lostSources := s.checkBucket(ctx, bucketSources, nil)
+	how := "all checksums match"
+	if s.plain {
+		how = "without checksums, which come with the next start of the daemon"
+	}
+	a := Finding{Name: "texts", OK: true, Detail: fmt.Sprintf("%d texts, each beside its event, %s", texts, how)}
+	if lost.count > 0 {
+		a.OK, a.Detail = false, lost.of(texts, "texts")
+	}
+	b := Finding{Name: "records", OK: true, Detail: fmt.Sprintf("%d beside the log, %s", values+sources, how)}
+	if lost := lostValues.and(lostSources); lost.count > 0 {
+		b.OK, b.Detail = false, lost.of(values+sources, "records beside the log")
+	} else if err := s.checkAmendments(amendments, last); err != nil {
+		b.OK, b.Detail = false, err.Error()
+	}
+	return []Finding{a, b}
+}
+
+// losses are what of a bucket is damaged.
+type losses struct {
+	count int
+	first error
+}
+
+func (l losses) and(m losses) losses {
+	if l.first == nil {
+		l.first = m.first
+	}
+	return losses{l.count + m.count, l.first}
+}
+
+func (l losses) of(all int, what string) string {
+	return fmt.Sprintf("%d of %d %s are damaged, first: %v", l.count, all, what, l.first)
+}
+
+// checkBucket reads every value of a bucket.
+func (s *Store) checkBucket(ctx context.Context, bucket []byte, belongs func(key []byte) error) (all int, lost losses) {
+	err := s.each(bucket, func(k, v []byte) error {
+		all++
+		_, err := s.opened(bucket, k, v)
+		if err == nil && belongs != nil {
+			err = belongs(k)
+		}
+		if err != nil {
+			lost = lost.and(losses{1, fmt.Errorf("%s: %w", nameOf(bucket, k), err)})
+		}
+		return ctx.Err()
+	})
+	if err != nil && ctx.Err() == nil {
+		lost = lost.and(losses{1, err})
+	}
+	return all, lost
+}
