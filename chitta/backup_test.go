@@ -86,80 +86,106 @@ func TestABackupHoldsEverything(t *testing.T) {
 	}
 }
 
-// While many write, edit, and replace values, every backup is the store as it was
-// at one moment: its log folds, each counter agrees with the events of that
-// moment, and nobody waited long.
-func TestBackupsAmongWritersAreOfOneMoment(t *testing.T) {
+// moment is what one batch writes that belongs together: an entry, an edit of the
+// first one, and values that speak of both, while values of before go.
+func moment(first, n uint64) chitta.Batch {
+	x := experience(900_000 + n)
+	body := fmt.Sprint("moment ", n)
+	b := chitta.Batch{
+		Entries: []chitta.Entry{
+			{Body: experience(10_000 + n), Text: &chitta.Text{Body: body}},
+			{Body: fold.Superseded{Target: first, Key: x.Key, Embedding: x.Embedding, Embedder: x.Embedder, Judgement: x.Judgement}, Text: &chitta.Text{Body: body}},
+		},
+		Values:  []chitta.Value{{Name: "last", Data: []byte(body)}, {Name: fmt.Sprintf("all/%06d", n), Data: []byte(body)}},
+		Sources: []chitta.Source{{Path: "a.md", Entries: []chitta.SourceEntry{{Date: body}}}},
+	}
+	if n > 3 {
+		b.Values = append(b.Values, chitta.Value{Name: fmt.Sprintf("all/%06d", n-3)})
+	}
+	return b
+}
+
+// ofOneMoment sees that a copy holds all of one moment and nothing of another.
+func ofOneMoment(t *testing.T, file string, first uint64) (last string) {
+	t.Helper()
+	s := opened(t, file) // folds all of its log, and is verified in the end
+	got := contents(t, s)
+	last = got["value last"]
+	if got["text "+fmt.Sprint(first)] != last {
+		t.Errorf("the edited text says %q, the value %q", got["text "+fmt.Sprint(first)], last)
+	}
+	if src, err := s.SourceAt("a.md"); err != nil || src.Entries[0].Date != last {
+		t.Errorf("the source says %+v, %v, the value %q", src, err, last)
+	}
+	texts, kept := 0, 0
+	for k, v := range got {
+		if strings.HasPrefix(k, "text ") && v == last {
+			texts++
+		}
+		if strings.HasPrefix(k, "value all/") {
+			kept++
+		}
+	}
+	if texts != 2 || kept > 3 {
+		t.Errorf("%d texts of %q, want 2; %d values of at most 3", texts, last, kept)
+	}
+	return last
+}
+
+// Whatever is written, edited, replaced and removed while a backup is made, at
+// whichever point of it, the backup is the store as it was at one moment.
+func TestABackupIsOfOneMoment(t *testing.T) {
 	s := open(t, t.TempDir(), nil)
 	mustAppend(t, s, chitta.Entry{Body: fold.SessionOpened{Number: 1}})
-	for i := range uint64(60) {
-		mustAppend(t, s, chitta.Entry{Body: experience(i), Text: text(i)})
+	first := mustAppend(t, s, chitta.Entry{Body: experience(0), Text: text(0)})[0].Sequence
+	n := uint64(0)
+	write := func() {
+		n++
+		if _, err := s.Append(context.Background(), moment(first, n)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	first, ok := s.Has(experience(0).Key)
-	if !ok {
-		t.Fatal("the first entry is not there")
+	for range 40 {
+		write()
+	}
+	dir := t.TempDir()
+	for every := range 7 {
+		calls, most := 0, n+12
+		r := backup(t, s, chitta.BackupOptions{File: filepath.Join(dir, fmt.Sprint(every)), Progress: func(stage string, _, _ uint64) {
+			if calls++; n < most && (stage == "check" || calls%(9*every+1) == 0) {
+				write()
+			}
+		}})
+		ofOneMoment(t, r.Path, first)
+	}
+}
+
+// The same among writers that do not wait for the backup, which has nobody wait.
+func TestBackupsAmongWriters(t *testing.T) {
+	s := open(t, t.TempDir(), nil)
+	mustAppend(t, s, chitta.Entry{Body: fold.SessionOpened{Number: 1}})
+	first := mustAppend(t, s, chitta.Entry{Body: experience(0), Text: text(0)})[0].Sequence
+	if _, err := s.Append(t.Context(), moment(first, 1)); err != nil {
+		t.Fatal(err)
 	}
 	stop := make(chan struct{})
 	var writing sync.WaitGroup
-	writer := func(name string, entry func(n uint64) chitta.Entry) {
-		writing.Go(func() {
-			for n := uint64(1); n < 2000; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				e := entry(n)
-				// The value says which text the same transaction wrote, and one of
-				// the values of before goes.
-				b := chitta.Batch{Entries: []chitta.Entry{e}, Values: []chitta.Value{
-					{Name: "last/" + name, Data: []byte(e.Text.Body)}, {Name: fmt.Sprintf("all/%s/%06d", name, n), Data: []byte(e.Text.Body)},
-				}, Sources: []chitta.Source{{Path: name, Entries: []chitta.SourceEntry{{Sequence: n}}}}}
-				if n > 3 {
-					b.Values = append(b.Values, chitta.Value{Name: fmt.Sprintf("all/%s/%06d", name, n-3)})
-				}
-				if _, err := s.Append(context.Background(), b); err != nil {
-					t.Error(err)
-					return
-				}
+	writing.Go(func() {
+		for n := uint64(2); n < 2000; n++ {
+			select {
+			case <-stop:
+				return
+			default:
 			}
-		})
-	}
-	writer("new", func(n uint64) chitta.Entry {
-		return chitta.Entry{Body: experience(10_000 + n), Text: &chitta.Text{Body: fmt.Sprint("new ", n)}}
-	})
-	writer("edit", func(n uint64) chitta.Entry {
-		x := experience(900_000 + n)
-		return chitta.Entry{Body: fold.Superseded{Target: first, Key: x.Key, Embedding: x.Embedding, Embedder: x.Embedder, Judgement: x.Judgement},
-			Text: &chitta.Text{Body: fmt.Sprint("edit ", n)}}
+			if _, err := s.Append(context.Background(), moment(first, n)); err != nil {
+				t.Error(err)
+				return
+			}
+		}
 	})
 	dir := t.TempDir()
 	for i := range 8 {
-		r := backup(t, s, chitta.BackupOptions{File: filepath.Join(dir, fmt.Sprint(i))})
-		copied := opened(t, r.Path) // folds all of its log
-		got := contents(t, copied)
-		if edited, said := got["text "+fmt.Sprint(first)], got["value last/edit"]; said != "" && edited != said {
-			t.Errorf("backup %d: the text says %q, the value %q", i, edited, said)
-		}
-		last := ""
-		kept := map[string]int{}
-		for k, v := range got {
-			if strings.HasPrefix(k, "text ") && v == got["value last/new"] {
-				last = k
-			}
-			if strings.HasPrefix(k, "value all/new/") {
-				kept["new"]++
-			}
-			if strings.HasPrefix(k, "value all/edit/") {
-				kept["edit"]++
-			}
-		}
-		if want := got["value last/new"]; want != "" && last == "" {
-			t.Errorf("backup %d: the value speaks of %q, which is not there", i, want)
-		}
-		if kept["new"] > 3 || kept["edit"] > 3 {
-			t.Errorf("backup %d holds values that were gone: %v", i, kept)
-		}
+		ofOneMoment(t, backup(t, s, chitta.BackupOptions{File: filepath.Join(dir, fmt.Sprint(i))}).Path, first)
 	}
 	close(stop)
 	writing.Wait()

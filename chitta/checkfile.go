@@ -87,7 +87,7 @@ func openFile(path string) (*Store, FileReport, error) {
 		return fail(fmt.Errorf("%w: the file is empty", ErrDamaged))
 	}
 	report.Bytes = info.Size()
-	db, fault, err := openPages(path, true)
+	p, err := openPages(path, true)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return fail(fmt.Errorf("%w by another process", ErrLocked))
@@ -97,16 +97,16 @@ func openFile(path string) (*Store, FileReport, error) {
 		return fail(asDamage(err))
 	}
 	s := &Store{
-		opts: Options{Dir: filepath.Dir(path), Workers: runtime.GOMAXPROCS(0)}, db: &database{db: db},
+		opts: Options{Dir: filepath.Dir(path), Workers: runtime.GOMAXPROCS(0)}, db: &database{db: p.db, file: p.file},
 		touched: &touched{}, log: slog.New(slog.DiscardHandler), machine: arithmetic(), file: path,
 	}
-	if fault.text != "" {
-		err = fmt.Errorf("%w: %s", ErrDamaged, fault.text)
+	if p.head.text != "" {
+		err = fmt.Errorf("%w: %s", ErrDamaged, p.head.text)
 	} else {
 		err = s.view(func(tx *bolt.Tx) error { return s.describe(tx, &report) })
 	}
 	if err != nil {
-		return fail(errors.Join(err, db.Close()))
+		return fail(errors.Join(err, p.db.Close()))
 	}
 	return s, report, nil
 }

@@ -118,6 +118,7 @@ func (c *copying) beside() error {
 					return asWritten(err, "%s", nameOf(bucket, k))
 				}
 			}
+			c.progress("copy", c.done, c.last)
 			return c.f.put(bucket, k, v)
 		})
 		if err != nil {

@@ -1,6 +1,7 @@
 package chitta
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -150,13 +151,7 @@ func findRoots(file io.ReaderAt, size int64) ([]rootPage, error) {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b rootPage) int {
-		switch {
-		case a.after(b.born):
-			return -1
-		case b.after(a.born):
-			return 1
-		}
-		return 0
+		return cmp.Or(cmp.Compare(b.commits, a.commits), cmp.Compare(b.last, a.last))
 	})
 	return out, nil
 }
@@ -196,50 +191,61 @@ func rootOf(id uint64, page []byte) (b born, ok bool) {
 	return b, found == 2
 }
 
-// mendHeads puts a head in place of the one that a copy of a store has lost, so
-// that it leads to what was written last. The copy is changed; whether it is
-// good then is for the caller to see. back asks for an earlier beginning.
-func mendHeads(path string, back int) (err error) {
-	file, err := os.OpenFile(path, os.O_RDWR, 0)
+// mender puts heads in place of those that a copy of a store has lost.
+type mender struct {
+	path  string
+	size  int64
+	limit uint64
+	heads heads
+	roots []rootPage
+}
+
+func newMender(path string) (*mender, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // opened for reading
+	m := &mender{path: path}
+	if m.size, err = pageSizeOf(file); err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	m.limit, m.heads = uint64(info.Size()/m.size), readHeads(file, m.size)
+	m.roots, err = findRoots(file, m.size)
+	return m, err
+}
+
+// lead has the lost heads lead to one of the roots. Whether the copy is good then
+// is for the caller to see.
+func (m *mender) lead(r rootPage) (err error) {
+	file, err := os.OpenFile(m.path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	size, err := pageSizeOf(file)
-	if err != nil {
-		return err
+	next := uint64(firstPage) // bbolt writes transaction n to head n%2
+	for _, h := range m.heads {
+		if h.whole {
+			next = h.transaction + 1
+		}
 	}
-	roots, err := findRoots(file, size)
-	if err != nil {
-		return err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if back >= len(roots) {
-		return fmt.Errorf("%w: no page was found that leads to the rest", ErrDamaged)
-	}
-	h := readHeads(file, size)
-	next := h[0].wholeTransaction(0)
-	next = max(next, h[1].wholeTransaction(1)) + 1
-	at := next % 2
-	if h[at].whole && !h[1-at].whole { // the other one is the one to mend
-		next, at = next+1, 1-at
-	}
-	made := head{root: roots[back].page, freelist: noFreelist, limit: uint64(info.Size() / size), transaction: next}
-	if _, err := file.WriteAt(encodeHead(at, made, size), int64(at)*size); err != nil {
-		return err
+	for i, h := range m.heads {
+		if h.whole {
+			continue
+		}
+		made := head{root: r.page, freelist: noFreelist, limit: m.limit, transaction: next}
+		if made.transaction%2 != uint64(i) {
+			made.transaction++
+		}
+		if _, err := file.WriteAt(encodeHead(uint64(i), made, m.size), int64(i)*m.size); err != nil {
+			return err
+		}
 	}
 	return file.Sync()
-}
-
-// wholeTransaction is the head's transaction, or that of a new file at place i.
-func (h head) wholeTransaction(i uint64) uint64 {
-	if h.whole {
-		return h.transaction
-	}
-	return i
 }
 
 // pageSizeOf finds the size of the pages by the heads, or takes the system's

@@ -239,7 +239,10 @@ type paced struct {
 func (p *paced) Read(b []byte) (int, error) {
 	n, err := p.r.Read(b)
 	p.n += int64(n)
-	return n, errors.Join(err, p.done(p.n))
+	if stop := p.done(p.n); stop != nil {
+		return n, stop
+	}
+	return n, err
 }
 
 // mend makes the copy of a store good whose first pages are damaged.
@@ -247,11 +250,15 @@ func (r *restoring) mend() error {
 	if !r.itself() {
 		return nil
 	}
-	const candidates = 3
+	m, err := newMender(r.temp)
+	if err != nil {
+		return err
+	}
+	const candidates = 3 // the last write may not have come to its end
 	why := r.out.Damage
-	for back := range candidates {
-		if err := mendHeads(r.temp, back); err != nil {
-			break
+	for _, root := range m.roots[:min(candidates, len(m.roots))] {
+		if err := m.lead(root); err != nil {
+			return err
 		}
 		if why = r.check(r.temp); why == nil {
 			r.out.Mended = true

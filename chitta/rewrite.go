@@ -24,6 +24,7 @@ const rewriteName = FileName + ".rewrite"
 // rewritten is a new database, complete and on disk, but not in its place yet.
 type rewritten struct {
 	db   *bolt.DB
+	file *os.File
 	meta Meta
 	// last is the sequence of its last record.
 	last uint64
@@ -33,6 +34,7 @@ type rewritten struct {
 // each: it counts only when it is whole.
 type filler struct {
 	ctx   context.Context
+	path  string
 	db    *bolt.DB
 	tx    *bolt.Tx
 	bytes int
@@ -88,8 +90,7 @@ func (f *filler) abandon() error {
 	if f.tx != nil {
 		err = f.tx.Rollback()
 	}
-	path := f.db.Path()
-	return errors.Join(err, f.db.Close(), removeIfThere(path))
+	return errors.Join(err, f.db.Close(), removeIfThere(f.path))
 }
 
 // remove takes a key out again.
@@ -110,7 +111,7 @@ func newFiller(ctx context.Context, path string) (*filler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &filler{ctx: ctx, db: db}, nil
+	return &filler{ctx: ctx, db: db, path: path}, nil
 }
 
 // rewrite makes the database that a plan leaves.
@@ -155,10 +156,12 @@ func (s *Store) finish(f *filler, r *rewritten) error {
 		return err
 	}
 	path := filepath.Join(s.opts.Dir, rewriteName)
-	var err error
-	r.db, _, err = openPages(path, false)
-	f.db = r.db
-	return err
+	p, err := openPages(path, false)
+	if err != nil {
+		return err
+	}
+	r.db, r.file, f.db = p.db, p.file, p.db
+	return nil
 }
 
 func (s *Store) notRewritten(err error) error {
@@ -347,7 +350,7 @@ func (s *Store) replace(r *rewritten, adopt func()) error {
 	// for now; where that fails, a power cut may bring the old one back, whole.
 	err := atomicfile.SyncDir(s.opts.Dir)
 	s.mu.Lock()
-	old := s.db.replace(r.db)
+	old := s.db.replace(r.db, r.file)
 	s.meta = r.meta
 	adopt()
 	s.mu.Unlock()

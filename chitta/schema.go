@@ -143,13 +143,13 @@ func quoteGlob(path string) string {
 }
 
 // openDB opens the database of a folder, or says who holds it.
-func openDB(ctx context.Context, o Options) (*bolt.DB, headFault, error) {
+func openDB(ctx context.Context, o Options) (*pages, error) {
 	path := filepath.Join(o.Dir, FileName)
-	fail := func(op string, err error, hint string) (*bolt.DB, headFault, error) {
-		return nil, headFault{}, &Error{Op: op, Path: path, Err: err, Hint: hint}
+	fail := func(op string, err error, hint string) (*pages, error) {
+		return nil, &Error{Op: op, Path: path, Err: err, Hint: hint}
 	}
 	if err := missed(ctx, o, path); err != nil {
-		return nil, headFault{}, err
+		return nil, err
 	}
 	if err := create(path); err != nil {
 		return fail("create", err, "Check that the folder can be written and that the disk has room.")
@@ -158,7 +158,7 @@ func openDB(ctx context.Context, o Options) (*bolt.DB, headFault, error) {
 		// bbolt would make a new store of it.
 		return fail("open", fmt.Errorf("%w: the file is empty", ErrDamaged), o.advice(ctx, ""))
 	}
-	db, head, err := openPages(path, false)
+	p, err := openPages(path, false)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return fail("open", fmt.Errorf("%w by %s", ErrLocked, readOwner(o.Dir)), "Use that daemon, or stop it first.")
@@ -168,11 +168,11 @@ func openDB(ctx context.Context, o Options) (*bolt.DB, headFault, error) {
 		return fail("open", err, "The file was left as it is.")
 	case err != nil:
 		return fail("open", asDamage(err), o.advice(ctx, ""))
-	case head.lost && !o.LookOnly:
-		err := errors.Join(fmt.Errorf("%w: %s", ErrDamaged, head.text), db.Close())
+	case p.head.lost && !o.LookOnly:
+		err := errors.Join(fmt.Errorf("%w: %s", ErrDamaged, p.head.text), p.db.Close())
 		return fail("open", err, o.lostAdvice(path)+o.advice(ctx, ""))
 	}
-	return db, head, nil
+	return p, nil
 }
 
 // missed refuses to begin a new store where backups say that there was one.
@@ -197,17 +197,26 @@ var errMoved = errors.New("the file was replaced while it was being opened")
 // cannot, the file and its lock are let go, also when bbolt did not come so far.
 // Whoever held the file before may have put another in its place: then that one
 // is opened.
-func openPages(path string, readOnly bool) (db *bolt.DB, head headFault, err error) {
+func openPages(path string, readOnly bool) (p *pages, err error) {
 	const tries = 5
 	for range tries {
-		if db, head, err = openThese(path, readOnly); !errors.Is(err, errMoved) {
+		if p, err = openThese(path, readOnly); !errors.Is(err, errMoved) {
 			break
 		}
 	}
-	return db, head, err
+	return p, err
 }
 
-func openThese(path string, readOnly bool) (db *bolt.DB, head headFault, err error) {
+// pages are an open database file.
+type pages struct {
+	db   *bolt.DB
+	file *os.File
+	// head is what is wrong with its first two pages.
+	head headFault
+}
+
+func openThese(path string, readOnly bool) (*pages, error) {
+	var db *bolt.DB
 	var file *os.File
 	o := &bolt.Options{Timeout: lockTimeout, FreelistType: bolt.FreelistMapType, ReadOnly: readOnly}
 	o.OpenFile = func(name string, flag int, mode os.FileMode) (f *os.File, err error) {
@@ -219,7 +228,7 @@ func openThese(path string, readOnly bool) (db *bolt.DB, head headFault, err err
 		file = f
 		return f, err
 	}
-	err = ledger.Guard(func() (err error) {
+	err := ledger.Guard(func() (err error) {
 		db, err = bolt.Open(path, 0o600, o)
 		return err
 	})
@@ -229,8 +238,9 @@ func openThese(path string, readOnly bool) (db *bolt.DB, head headFault, err err
 			_ = syscall.Flock(int(file.Fd()), syscall.LOCK_UN)
 			_ = file.Close() // often closed already
 		}
-		return nil, head, err
+		return nil, err
 	}
+	p := &pages{db: db, file: file}
 	err = ledger.View(db, func(tx *bolt.Tx) (err error) {
 		if !sameFile(file, path) {
 			return errMoved
@@ -241,13 +251,13 @@ func openThese(path string, readOnly bool) (db *bolt.DB, head headFault, err err
 		if tx.Bucket(bucketMeta) == nil || tx.Bucket(events.Bucket()) == nil {
 			return fmt.Errorf("%w: it has no meta bucket", ErrDamaged)
 		}
-		head, err = checkHeads(tx, file)
+		p.head, err = checkHeads(tx, file)
 		return err
 	})
 	if err != nil {
-		return nil, head, errors.Join(err, db.Close())
+		return nil, errors.Join(err, db.Close())
 	}
-	return db, head, nil
+	return p, nil
 }
 
 // sameFile tells whether an open file is still the one at a path.

@@ -68,9 +68,6 @@ type Store struct {
 	touched *touched
 	// told is nil where the store is only looked at, and while it is opened.
 	told *told
-	// head is what is wrong with the pages that say where everything is.
-	head headFault
-
 	// queue feeds the one committer, alone gives it something to do between two
 	// groups; closing ends it.
 	queue     chan *request
@@ -132,16 +129,16 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := privateDir(o.Dir); err != nil {
 		return nil, err
 	}
-	db, head, err := openDB(ctx, o)
+	p, err := openDB(ctx, o)
 	if err != nil {
 		return nil, err
 	}
 	if err := clearLeftovers(o.Dir); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, p.db.Close())
 	}
 	s := &Store{
-		opts: o, db: &database{db: db}, log: o.Log, machine: arithmetic(),
-		file: filepath.Join(o.Dir, FileName), touched: &touched{}, head: head,
+		opts: o, db: &database{db: p.db, file: p.file}, log: o.Log, machine: arithmetic(),
+		file: filepath.Join(o.Dir, FileName), touched: &touched{},
 		queue:    make(chan *request),
 		alone:    make(chan func()),
 		closing:  make(chan struct{}),
@@ -151,6 +148,11 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, errors.Join(err, s.db.close())
 	}
 	s.told = &told{}
+	if p.head.text != "" && !p.head.lost {
+		var fault error = &Error{Op: "open", Path: s.file, Err: errors.New(p.head.text + "; nothing is missing"),
+			Hint: "The next entry writes it anew. Look at the disk: it has lost a page."}
+		s.told.fault.Store(&fault)
+	}
 	s.longestRead.Store(0) // nobody wrote yet
 	go s.commit()
 	if err := s.agree(ctx); err != nil {
@@ -184,7 +186,7 @@ func (s *Store) load(ctx context.Context) error {
 	var report FileReport
 	err := s.view(func(tx *bolt.Tx) error { return s.describe(tx, &report) })
 	if err == nil && !s.opts.LookOnly && s.Size() <= readWhole {
-		err = s.checkWhole(ctx, &report, CheckOptions{})
+		err = damaged(s.checkWhole(ctx, &report, CheckOptions{}))
 	}
 	if err != nil {
 		return s.notOpened(ctx, err)

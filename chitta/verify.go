@@ -74,7 +74,7 @@ func (s *Store) look() (*Store, *fold.State, fold.Amendments) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return &Store{
-		opts: s.opts, db: s.db, file: s.file, plain: s.plain, touched: s.touched, head: s.head, snapshots: s.snapshots, rows: openRows(s.rows.path, s.meta), log: s.log,
+		opts: s.opts, db: s.db, file: s.file, plain: s.plain, touched: s.touched, snapshots: s.snapshots, rows: openRows(s.rows.path, s.meta), log: s.log,
 		meta: s.meta, machine: s.machine, arithmetic: slices.Clone(s.arithmetic),
 	}, s.state.Clone(), s.amendments.Clone()
 }
