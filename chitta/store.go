@@ -186,7 +186,7 @@ func (s *Store) load(ctx context.Context) error {
 	var report FileReport
 	err := s.view(func(tx *bolt.Tx) error { return s.describe(tx, &report) })
 	if err == nil && !s.opts.LookOnly && s.Size() <= readWhole {
-		err = damaged(s.checkWhole(ctx, &report, CheckOptions{}))
+		err = damaged(s.checkWhole(ctx, &report, CheckOptions{sums: true}))
 	}
 	if err != nil {
 		return s.notOpened(ctx, err)
