@@ -46,8 +46,9 @@ func (o Options) advice(ctx context.Context, id string) string {
 
 // lostAdvice is for a file that still holds everything, but where bbolt would not
 // find what was written last.
-func (o Options) lostAdvice(path string) string {
-	return leftAsItIs + "It seems to hold everything that was written: " + o.restoreCommand(path) + " mends it in a copy, proves that and puts it in place. "
+func (o Options) lostAdvice(ctx context.Context, path, id string) string {
+	return leftAsItIs + "It seems to hold everything that was written. To mend it in a copy, prove that and put it in place: " + o.restoreCommand(path) +
+		" Or else: " + strings.TrimPrefix(o.advice(ctx, id), leftAsItIs)
 }
 
 // told is what was found out of damage while a store is open.

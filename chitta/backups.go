@@ -244,3 +244,20 @@ func (s *Store) copies() (paths []string) {
 	}
 	return paths
 }
+
+// BackupFolder is where the automatic backups are.
+func (s *Store) BackupFolder() string { return s.opts.BackupFolder() }
+
+// Backups lists the automatic backups of this store, newest first. In the data
+// folder they are known by their names; a folder elsewhere may hold those of
+// others too, so there each is looked at.
+func (s *Store) Backups() ([]Backup, error) {
+	folder := s.opts.BackupFolder()
+	list, err := ListBackups(folder)
+	if err != nil {
+		return nil, err
+	}
+	shared := folder != filepath.Join(s.opts.Dir, backupsName)
+	id := s.Meta().ID
+	return slices.DeleteFunc(list, func(b Backup) bool { return !b.Automatic || shared && !isOf(b.Path, id) }), nil
+}

@@ -170,7 +170,7 @@ func openDB(ctx context.Context, o Options) (*pages, error) {
 		return fail("open", asDamage(err), o.advice(ctx, ""))
 	case p.head.lost && !o.LookOnly:
 		err := errors.Join(fmt.Errorf("%w: %s", ErrDamaged, p.head.text), p.db.Close())
-		return fail("open", err, o.lostAdvice(path)+o.advice(ctx, ""))
+		return fail("open", err, o.lostAdvice(ctx, path, ""))
 	}
 	return p, nil
 }

@@ -57,14 +57,36 @@ func (s *Store) Verify(ctx context.Context, o VerifyOptions) (Verification, erro
 		look, live, amendments := s.look()
 		v, err := look.verify(ctx, o, live, &amendments)
 		if s.Meta().Generation == look.meta.Generation {
-			for i := range v.Findings {
-				if f := &v.Findings[i]; !f.OK && f.Hint == "" {
-					f.Hint = s.advised()
-				}
-			}
+			s.adviseOn(v.Findings)
 			return v, err
 		}
 		// Events were taken out meanwhile: what was compared is not one store.
+	}
+}
+
+// Check reads all that is on disk, as Verify does, and folds nothing. A store of
+// more than 64 MB is passed over: it returns nothing.
+func (s *Store) Check(ctx context.Context) []Finding {
+	if s.Size() > readWhole {
+		return nil
+	}
+	for {
+		look, live, _ := s.look()
+		out := []Finding{look.checkPages()}
+		records, _, amended := look.checkRecords(ctx, live.Sequence)
+		out = append(append(out, records), look.checkBeside(ctx, amended, live.Sequence)...)
+		if s.Meta().Generation == look.meta.Generation {
+			s.adviseOn(out)
+			return out
+		}
+	}
+}
+
+// adviseOn says what to do at the first finding that does not say so itself; it
+// is the same for the others.
+func (s *Store) adviseOn(findings []Finding) {
+	if i := slices.IndexFunc(findings, func(f Finding) bool { return !f.OK && f.Hint == "" }); i >= 0 {
+		findings[i].Hint = s.advised()
 	}
 }
 

@@ -118,7 +118,16 @@ func (c *Companion) Doctor(ctx context.Context) ([]Check, error) {
 	checks = append(checks, Check{Name: "store", OK: true, Detail: fmt.Sprintf(
 		"%s, %d of %d pages free, started from record %d, %d folded on top",
 		Size(stats.Bytes), stats.FreePages, stats.Pages, c.store.Start().Snapshot, c.store.Start().Folded)})
-	checks = append(checks, c.checkSoul())
+	if fault := faultOf(c.store); fault != "" {
+		checks = append(checks, Check{Name: "damage", Detail: fault})
+	} else {
+		for _, f := range c.store.Check(ctx) {
+			if !f.OK {
+				checks = append(checks, Check{Name: "damage", Detail: f.Name + ": " + f.Detail, Hint: f.Hint})
+			}
+		}
+	}
+	checks = append(checks, c.checkBackups(ctx), c.checkSoul())
 	return checks, nil
 }
 

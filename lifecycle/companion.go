@@ -56,9 +56,15 @@ type Options struct {
 	// KeepOpen leaves an open session open at Close, for a process that only
 	// lives for one entry; the next one goes on with it or withdraws it.
 	KeepOpen bool
-	Socket   string
-	Version  string
-	Log      *slog.Logger
+	// Backups say when the store is copied without being asked.
+	Backups Backups
+	// RestoreCommand gives the command that puts a file in the store's place, for
+	// messages; nil means one that names Dir.
+	RestoreCommand func(file string) string
+
+	Socket  string
+	Version string
+	Log     *slog.Logger
 	// Now tells the time and whether the clock is synchronised; nil means the
 	// system's.
 	Now func() (now time.Time, synchronised bool)
@@ -75,6 +81,7 @@ type Companion struct {
 	started time.Time
 
 	workers sync.WaitGroup
+	backups backups
 	cancel  context.CancelFunc
 
 	// life is touched by the worker only.
@@ -100,6 +107,7 @@ func Open(ctx context.Context, o Options) (*Companion, error) {
 	settings := chitta.Options{
 		Dir: o.Dir, Embedder: o.Embedder.ID(), Dim: o.Embedder.Dim(), Params: &o.Params,
 		Socket: o.Socket, SnapshotEvery: o.SnapshotEvery, Clock: o.Now, Log: o.Log,
+		LookOnly: o.LookOnly, Backups: o.Backups.Dir, RestoreCommand: o.RestoreCommand,
 	}
 	if o.LookOnly {
 		settings.Embedder, settings.Dim, settings.Params = "", 0, nil // the store's own
@@ -115,11 +123,9 @@ func Open(ctx context.Context, o Options) (*Companion, error) {
 		opts: o, store: store, log: o.Log, queue: newQueue(o.Queue), started: time.Now(),
 		files: soul.Files{SoulPath: o.SoulPath, ArchiveDir: filepath.Join(o.Dir, "soul", "archive")},
 	}
+	c.backups.wake = make(chan struct{}, 1)
 	if err := c.begin(ctx); err != nil {
-		if errors.Is(err, chitta.ErrDamaged) {
-			err = &chitta.Error{Op: "open", Path: filepath.Join(o.Dir, chitta.FileName), Err: err, Hint: "Put a copy of the file aside before you try anything."}
-		}
-		return nil, errors.Join(err, store.Close(ctx))
+		return nil, errors.Join(store.Explain(err), store.Close(ctx))
 	}
 	return c, nil
 }

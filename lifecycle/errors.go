@@ -30,6 +30,10 @@ var (
 	ErrNoSession = errors.New("no session is open: one begins with the next entry")
 	// ErrStopping: the companion is being closed.
 	ErrStopping = errors.New("the companion is stopping")
+	// ErrDamaged: bytes of the store are not those that were written.
+	ErrDamaged = chitta.ErrDamaged
+	// ErrCopying: a backup is being made already.
+	ErrCopying = chitta.ErrCopying
 	// ErrClosed: the companion was closed.
 	ErrClosed = chitta.ErrClosed
 )

@@ -12,6 +12,9 @@ func (c *Companion) PageBytes() int64 { return c.store.PageBytes() }
 // Commits counts the transactions since then.
 func (c *Companion) Commits() int64 { return c.store.Commits() }
 
+// BackupIfDue makes a backup when one is due, as when a session has ended.
+func (c *Companion) BackupIfDue(ctx context.Context) error { return c.backupIfDue(ctx) }
+
 // TakeIn takes in files of the diary, as when the watch tells of them.
 func (c *Companion) TakeIn(ctx context.Context, paths ...string) error {
 	var changes []diary.Change

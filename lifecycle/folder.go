@@ -8,20 +8,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/jivad/jivad/lifecycle/diary"
 )
 
-// Run watches the diary folder and the clock until ctx ends. A folder that
+// Run watches the diary folder and the clock, and makes backups, until ctx ends. A folder that
 // cannot be watched is told in the status and tried again.
 func (c *Companion) Run(ctx context.Context) error {
-	clock := make(chan struct{})
-	go func() {
-		defer close(clock)
-		c.watchClock(ctx)
-	}()
-	defer func() { <-clock }()
+	var beside sync.WaitGroup
+	beside.Go(func() { c.watchClock(ctx) })
+	beside.Go(func() { c.watchBackups(ctx) })
+	defer beside.Wait()
 	for c.opts.Diary != "" {
 		err := c.watchDiary(ctx)
 		if ctx.Err() != nil {

@@ -153,6 +153,13 @@ func (q *queue) length() int {
 	return len(q.lines[interactive]) + len(q.lines[backlog])
 }
 
+// waiting is the number of tasks in one line.
+func (q *queue) waiting(l line) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.lines[l])
+}
+
 // stop ends the workers and fails what is left.
 func (q *queue) stop() {
 	q.mu.Lock()

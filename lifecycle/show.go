@@ -228,10 +228,24 @@ func (c *Companion) Status(ctx context.Context) (Status, error) {
 			s.LastSession = &sessions[i]
 		}
 	}
+	s.Backups = c.backupStatus()
+	for _, p := range []string{faultOf(c.store), c.backups.problem()} {
+		if p != "" {
+			s.Problems = append(s.Problems, p)
+		}
+	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	s.Problems = append([]string(nil), c.problems...)
+	s.Problems = append(s.Problems, c.problems...)
 	return s, nil
+}
+
+// faultOf is what went wrong with the store since it was opened.
+func faultOf(s *chitta.Store) string {
+	if err := s.Fault(); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // stateDigest is the state's digest in hexadecimal. It is kept until the next

@@ -44,19 +44,33 @@ func (c *Companion) restoreSoul(ctx context.Context) error {
 		c.problem("SOUL.md had lost its sections; what was there is in soul/archive, and it was restored from the store")
 		return c.files.Renew(last, last)
 	case soul.EditedElsewhere(file, last):
-		if h, err := soul.ParseHeader(file); err == nil && c.olderThanStore(h) {
-			return c.files.Renew(last, last)
+		if h, err := soul.ParseHeader(file); err == nil && anotherVersion(h, last) {
+			return c.replaceVersion(file, last, h.Session)
 		}
 		c.problem("SOUL.md was edited outside of Given; the edit goes to soul/archive when the next session ends")
 	}
 	return nil
 }
 
-// olderThanStore tells of a SOUL.md that the process did not live to replace.
-func (c *Companion) olderThanStore(h soul.Header) bool {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return len(c.records) > 0 && h.Session < c.records[len(c.records)-1].Session
+// anotherVersion tells of a SOUL.md that no person edited but that the program
+// wrote at another time than the store's: the process did not live to replace it,
+// or the store was put back to an earlier one.
+func anotherVersion(h soul.Header, last []byte) bool {
+	own, err := soul.ParseHeader(last)
+	return err == nil && h.Identity == own.Identity && (h.Session != own.Session || h.StoreDigest != own.StoreDigest)
+}
+
+// replaceVersion puts what the store wrote last in the place of another version,
+// which goes to the archive.
+func (c *Companion) replaceVersion(file, last []byte, session int) error {
+	if own, err := soul.ParseHeader(last); err == nil && session > own.Session {
+		c.problem(fmt.Sprintf("SOUL.md was of session %d and the store is at session %d; it was put back to that, and what was there is in soul/archive", session, own.Session))
+	}
+	given, err := c.given()
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.keepWholeGiven(given), c.files.Renew(last, file))
 }
 
 // firstSoul writes the SOUL.md of a companion that has lived nothing yet. A
@@ -126,6 +140,9 @@ func (c *Companion) keepWholeGiven(given string) error {
 func (c *Companion) Soul(_ context.Context, session int) (SoulDocument, error) {
 	if session > 0 {
 		doc, err := c.files.Read(session)
+		if _, _, whole := soul.ExtractGiven(doc, nil); err == nil && !whole {
+			err = fmt.Errorf("%w: its file in %s has lost its sections", chitta.ErrDamaged, c.files.ArchiveDir)
+		}
 		if err == nil {
 			return soulDocument(session, c.files.ArchiveDir, doc), nil
 		}

@@ -159,6 +159,7 @@ type Status struct {
 	StoreBytes  int64          `json:"store_bytes"`
 	StateDigest string         `json:"state_digest"`
 	Index       string         `json:"index"`
+	Backups     BackupStatus   `json:"backups"`
 	Problems    []string       `json:"problems,omitempty"`
 	// Unplaced impressions have no vector since the embedder changed.
 	Unplaced int `json:"unplaced,omitempty"`

@@ -56,6 +56,7 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	}
 	c.keepRecord(left.record)
 	c.life.left, c.life.edited = handedOn{number, left.heritage}, false
+	defer c.backupSoon()
 	// The session is over and safe. A SOUL.md that cannot be written now is
 	// written from the store at the next start.
 	if file, err := c.files.Current(); err == nil && len(file) > 0 && soul.EditedElsewhere(file, last) {

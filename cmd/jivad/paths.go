@@ -51,9 +51,16 @@ func (e noConfigError) Error() string {
 func (e noConfigError) Hint() string { return "Make one with:  " + e.command }
 
 // noCompanionError says that a folder holds none.
-type noCompanionError struct{ folder, command string }
+type noCompanionError struct {
+	folder, command string
+	// restore is the command that brings one back, where there are backups of it.
+	restore string
+}
 
 func (e noCompanionError) Error() string {
+	if e.restore != "" {
+		return fmt.Sprintf("the store of %s is missing, and there are backups of it; put the newest in place with `%s`", e.folder, e.restore)
+	}
 	return fmt.Sprintf("no companion in %s; make one with `%s`", e.folder, e.command)
 }
 
@@ -63,18 +70,25 @@ func (a *app) missing(at place) error {
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return nil // it is there, or opening it tells why it cannot be seen
 	}
-	return usageError{noCompanionError{at.data, a.initCommand()}}
+	none := noCompanionError{folder: at.data, command: a.initCommand()}
+	if hasBackups(at) {
+		none.restore = a.command() + " restore --latest"
+	}
+	return usageError{none}
 }
 
 // initCommand is the init that goes with the flags of this call.
-func (a *app) initCommand() string {
+func (a *app) initCommand() string { return a.command() + " init" }
+
+// command is how this program is called for this companion.
+func (a *app) command() string {
 	command := "jivad"
 	for _, f := range [][2]string{{"--config", a.flags.config}, {"--data", a.flags.data}} {
 		if f[1] != "" {
 			command += " " + f[0] + " " + quoted(f[1])
 		}
 	}
-	return command + " init"
+	return command
 }
 
 // quoted writes a word as a shell takes it.
@@ -190,10 +204,16 @@ func (a *app) usualData(file string) (string, error) {
 	return filepath.Join(dir, "jivad"), err
 }
 
-// isDataFolder tells whether a store is there.
+// isDataFolder tells whether a store is there, or was.
 func isDataFolder(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, chitta.FileName))
-	return err == nil
+	return err == nil || hasBackups(place{data: dir})
+}
+
+// hasBackups tells whether automatic backups are in a data folder.
+func hasBackups(at place) bool {
+	list, err := chitta.ListBackups(backupFolder("", at))
+	return err == nil && len(list) > 0 && list[0].Automatic
 }
 
 func ownedByRoot(path string) bool {

@@ -162,13 +162,31 @@ func (s *served) Import(ctx context.Context, notes []lifecycle.Note, progress fu
 }
 
 // Verify ends with the daemon.
-func (s *served) Verify(ctx context.Context, full bool, progress func(lifecycle.Progress)) (lifecycle.VerifyReport, error) {
+func (s *served) Verify(ctx context.Context, full bool, progress func(lifecycle.Progress)) (r lifecycle.VerifyReport, err error) {
+	err = s.whileRunning(ctx, func(ctx context.Context) (err error) {
+		r, err = s.Companion.Verify(ctx, full, progress)
+		return err
+	})
+	return r, err
+}
+
+// Backup ends with the daemon.
+func (s *served) Backup(ctx context.Context, file string, progress func(lifecycle.Progress)) (r lifecycle.BackupReport, err error) {
+	err = s.whileRunning(ctx, func(ctx context.Context) (err error) {
+		r, err = s.Companion.Backup(ctx, file, progress)
+		return err
+	})
+	return r, err
+}
+
+// whileRunning gives work up when the daemon is asked to end.
+func (s *served) whileRunning(ctx context.Context, work func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(s.stopping, cancel)()
-	r, err := s.Companion.Verify(ctx, full, progress)
+	err := work(ctx)
 	if err != nil && s.stopping.Err() != nil {
-		err = lifecycle.ErrStopping
+		return lifecycle.ErrStopping
 	}
-	return r, err
+	return err
 }

@@ -49,7 +49,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"answers": answers, "json": jsonValue, "private": private, "signal": sendSignal,
 			"until": until, "tty": inTerminal, "code": code, "atmost": atMost, "replace": replaceFile, "empty": emptyFile,
-			"listens": listens, "edit": editFile, "stranger": stranger,
+			"listens": listens, "edit": editFile, "stranger": stranger, "newest": newest, "eachpage": eachPage,
 		},
 	})
 }

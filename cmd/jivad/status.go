@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -65,6 +66,7 @@ func tellStatus(p *printer, s statusReport) {
 	if l := s.LastSession; l != nil {
 		p.row("last session", "%d of %s, %s", l.Number, dash(l.Date), count(l.Events, "entry", "entries"))
 	}
+	p.row("backups", "%s", backupsLine(s.Backups))
 	if s.Queue > 0 {
 		p.row("waiting", "%d", s.Queue)
 	}
@@ -77,6 +79,30 @@ func tellStatus(p *printer, s statusReport) {
 			p.row(name, "%s", p.bad(oneLine(line)))
 		}
 	}
+}
+
+func backupsLine(b lifecycle.BackupStatus) string {
+	line := "none yet"
+	if b.Taken != nil {
+		line = fmt.Sprintf("%d, the newest of %s (%s ago) with %s", b.Count, b.Taken.UTC().Format("2006-01-02 15:04 UTC"),
+			age(b.Age), count(int(b.Records), "record", "records"))
+	}
+	if !b.Automatic {
+		line += "; automatic ones are switched off"
+	}
+	return line
+}
+
+// age is a span of time in its largest unit.
+func age(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	switch {
+	case d >= 48*time.Hour:
+		return fmt.Sprintf("%d days", int(d.Hours()/24))
+	case d >= time.Hour:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d min", int(d.Minutes()))
 }
 
 func uptime(seconds float64) string {

@@ -105,6 +105,9 @@ func (a *app) options(c config.Config, at place) (lifecycle.Options, error) {
 		Vasana: vasana.Params(c.Vasana), Index: neighbour.Options{Mode: c.Index.Mode, Workers: c.Limits.Workers},
 		DayStartsAt: c.Diary.DayStartsAt, Idle: c.Session.Idle, MergeAlike: !c.Diary.AlwaysCreate,
 		Workers: c.Limits.Workers, Queue: c.Limits.Queue, SnapshotEvery: c.Limits.SnapshotEvery,
+		Backups:        lifecycle.Backups{Dir: c.Backups.Path, Keep: c.Backups.Keep, Every: c.Backups.Every},
+		RestoreCommand: a.restoreCommand,
+
 		Socket: at.socket, Version: a.version, Log: slog.New(slog.DiscardHandler),
 	}
 	if c.Diary.Location != "" {

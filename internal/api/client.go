@@ -137,6 +137,23 @@ func (c *Client) Doctor(ctx context.Context) ([]lifecycle.Check, error) {
 	return get[[]lifecycle.Check](ctx, c, "doctor")
 }
 
+// Backup copies the store; file is where the daemon puts it, a path that does not
+// depend on a working folder, or empty for an automatic backup.
+func (c *Client) Backup(ctx context.Context, file string, progress func(lifecycle.Progress)) (lifecycle.BackupReport, error) {
+	body, err := json.Marshal(backupRequest{file})
+	if err != nil {
+		return lifecycle.BackupReport{}, err
+	}
+	var report lifecycle.BackupReport
+	err = c.long(ctx, "backups", "application/json", bytes.NewReader(body), progress, &report)
+	return report, err
+}
+
+// Backups lists what is in the folder of backups, newest first.
+func (c *Client) Backups(ctx context.Context) ([]lifecycle.BackupFile, error) {
+	return get[[]lifecycle.BackupFile](ctx, c, "backups")
+}
+
 // get asks and reads one JSON value.
 func get[T any](ctx context.Context, c *Client, path string) (value T, err error) {
 	err = c.ask(ctx, http.MethodGet, path, "", http.NoBody, decodeInto(&value))

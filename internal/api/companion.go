@@ -27,6 +27,8 @@ type Companion interface {
 	PlanForget(context.Context, lifecycle.ForgetQuery) (lifecycle.ForgetPlan, error)
 	Forget(context.Context, lifecycle.ForgetQuery, func(lifecycle.Progress)) (lifecycle.ForgetReceipt, error)
 	Export(ctx context.Context, progress func(lifecycle.Progress), put func(lifecycle.ExportPart) error) (lifecycle.ExportReport, error)
+	Backup(ctx context.Context, file string, progress func(lifecycle.Progress)) (lifecycle.BackupReport, error)
+	Backups(context.Context) ([]lifecycle.BackupFile, error)
 }
 
 var (

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"net/http"
 
 	"github.com/jivad/jivad/lifecycle"
@@ -58,6 +59,9 @@ var kinds = []struct {
 	{lifecycle.ErrQuery, "query", "Question not understood", http.StatusUnprocessableEntity},
 	{lifecycle.ErrAmbiguous, "ambiguous", "More than one fits", http.StatusConflict},
 	{lifecycle.ErrNoSession, "no-session", "No session is open", http.StatusConflict},
+	{lifecycle.ErrDamaged, "damaged", "The store is damaged", http.StatusInternalServerError},
+	{lifecycle.ErrCopying, "copying", "A backup is being made", http.StatusConflict},
+	{fs.ErrExist, "exists", "There already", http.StatusConflict},
 	{lifecycle.ErrStopping, "stopping", "The companion is stopping", http.StatusServiceUnavailable},
 	{lifecycle.ErrClosed, "closed", "The companion is closed", http.StatusServiceUnavailable},
 	{ErrBusy, "busy", "Busy", http.StatusServiceUnavailable},

@@ -56,6 +56,8 @@ func NewHandler(c Companion) http.Handler {
 	mux.HandleFunc("POST /api/v1/forget/plan", s.planForget)
 	mux.HandleFunc("POST /api/v1/forget", s.forget)
 	mux.HandleFunc("POST /api/v1/export", s.export)
+	mux.HandleFunc("GET /api/v1/backups", s.backups)
+	mux.HandleFunc("POST /api/v1/backups", s.backup)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, fmt.Errorf("%s %s: %w", r.Method, r.URL.Path, lifecycle.ErrNotFound))
 	})

@@ -24,6 +24,7 @@ type Config struct {
 	Dynamics Dynamics
 	Vasana   Vasana
 	Index    Index
+	Backups  Backups
 	Limits   Limits
 	Log      Log
 }
@@ -84,6 +85,16 @@ type Index struct {
 	Mode string
 }
 
+// Backups are copies of the store that the daemon makes.
+type Backups struct {
+	// Path is their folder; empty means backups in Data.
+	Path string
+	// Keep is how many stay; 0 means that none is made.
+	Keep int
+	// Every is the least time between two; 0 means that none is made.
+	Every time.Duration
+}
+
 // Limits bound the work. Zero means what suits the board.
 type Limits struct {
 	Queue         int
@@ -108,6 +119,7 @@ func Default() Config {
 		Dynamics:    Dynamics{Reactivation: reactivation.Default(), Gate: gate.Default().Unscaled()},
 		Vasana:      Vasana{MinPoints: 3, GunaCoherence: 0.9, SemanticLow: 0.3, SemanticHigh: 0.85},
 		Index:       Index{Mode: "auto"},
+		Backups:     Backups{Keep: 7, Every: 24 * time.Hour},
 		Limits:      Limits{SnapshotEvery: 500},
 		Log:         Log{Level: "info"},
 	}

@@ -44,6 +44,7 @@ var sections = []struct{ name, about string }{
 	{"dynamics.gate", "Which impressions an entry wakes. Similarities are cosines of the built-in embedder."},
 	{"vasana", "How tendencies are found among the impressions."},
 	{"index", "How the nearest impressions are found."},
+	{"backups", "Copies of the store. The daemon makes one when a session ends, and reads it to prove it."},
 	{"limits", "Bounds of the work. 0 means what suits this board."},
 	{"log", "What is told on standard error. What you write is never in it."},
 }
@@ -103,6 +104,15 @@ func keys() []key {
 
 		{name: "index.mode", about: "auto: exact while that is fast, then in two levels; exact; or hnsw: in two levels as\nsoon as its answers are good enough. The character does not depend on it.", field: func(c *Config) any { return &c.Index.Mode },
 			check: func(c *Config) string { return oneOf(c.Index.Mode, "auto", "exact", "hnsw") }},
+
+		{name: "backups.path", about: "Their folder; another disk or card is best. Relative paths as for diary.path. Empty:\nbackups in the data folder.", field: func(c *Config) any { return &c.Backups.Path }},
+		{name: "backups.keep", about: "How many stay, the newest; 1 to 1000, or 0 to make none.", field: func(c *Config) any { return &c.Backups.Keep },
+			check: func(c *Config) string { return whole(c.Backups.Keep, 0, 1000) }},
+		{name: "backups.every", about: "The least time between two; \"1m\" to \"8760h\", or \"0s\" to make none.", field: func(c *Config) any { return &c.Backups.Every },
+			check: func(c *Config) string {
+				d := c.Backups.Every
+				return unless(d == 0 || d >= time.Minute && d <= 8760*time.Hour, `"0s", or a duration from "1m" to "8760h"`)
+			}},
 
 		{name: "limits.queue", about: "How many entries may wait; 2 to 65536, or 0.", field: func(c *Config) any { return &c.Limits.Queue },
 			check: func(c *Config) string {

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jivad/jivad/internal/config"
+	"github.com/jivad/jivad/lifecycle"
+)
+
+func (a *app) restoreVerb() *cobra.Command {
+	var latest, another bool
+	cmd := &cobra.Command{
+		Use:   "restore [FILE]",
+		Short: "Put a backup in the place of the store",
+		Long: `Reads all of FILE, a backup, and puts a copy of it in the place of the store. The store of
+before stays beside it under another name. No process may have the store open: stop the
+daemon first. SOUL.md follows at the next start. It works also where the store is damaged
+or missing. FILE may be the damaged store itself where only its first pages are lost: it is
+then mended, in a copy.`,
+		Example: "  jivad restore --latest\n  jivad restore /mnt/card/companion.db",
+		Args:    atMostOneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if latest == (len(args) == 1) {
+				return usage("name a FILE, or give --latest for the newest good backup")
+			}
+			file := ""
+			if len(args) == 1 {
+				file = absolute(args[0])
+			}
+			return a.restore(cmd.Context(), file, another)
+		},
+	}
+	cmd.Flags().BoolVar(&latest, "latest", false, "take the newest backup that is whole")
+	cmd.Flags().BoolVar(&another, "another", false, "also where FILE is of another companion than the one that is here")
+	return cmd
+}
+
+func atMostOneFile(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("%s takes one FILE, but was given %d", cmd.CommandPath(), len(args))
+	}
+	return nil
+}
+
+func (a *app) restore(ctx context.Context, file string, another bool) error {
+	settings, at, err := a.restorePlace()
+	if err != nil {
+		return err
+	}
+	bar := a.stages()
+	report, err := lifecycle.Restore(ctx, lifecycle.RestoreOptions{
+		Dir: at.data, Backups: settings.Backups.Path, File: file, Another: another, Command: a.restoreCommand,
+	}, bar.show)
+	bar.end()
+	if err != nil {
+		return err
+	}
+	return a.answer(report, func(p *printer) { tellRestore(p, report, a.flags.quiet) })
+}
+
+// restorePlace finds the data folder, also where nothing is left in it: then it
+// must be named.
+func (a *app) restorePlace() (config.Config, place, error) {
+	settings, at, err := a.find()
+	if err == nil || a.flags.data == "" {
+		return settings, at, err
+	}
+	var none noConfigError
+	var empty noCompanionError
+	if !errors.As(err, &none) && !errors.As(err, &empty) {
+		return settings, at, err
+	}
+	settings = config.Default()
+	at, err = a.placeOf(settings, "")
+	return settings, at, err
+}
+
+// restoreCommand is what puts a file in the store's place, with the flags of this
+// call.
+func (a *app) restoreCommand(file string) string { return a.command() + " restore " + quoted(file) }
+
+func tellRestore(p *printer, r lifecycle.RestoreReport, quiet bool) {
+	if quiet {
+		return
+	}
+	if r.Mended {
+		p.line("Mended: %s holds everything that could be reached again.", oneLine(r.Store))
+	} else {
+		p.line("Restored: %s is now as in %s", oneLine(r.Store), oneLine(r.From))
+	}
+	last := ""
+	if r.Written != nil {
+		last = ", the last of " + r.Written.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	proof := "all of it was read"
+	if r.Impressions > 0 {
+		proof += " and folded to " + count(r.Impressions, "impression", "impressions")
+	}
+	p.line("%s and %s%s; %s.", count(int(r.Records), "record", "records"), count(r.Texts, "text", "texts"), last, proof)
+	if r.Replaced != "" {
+		p.line("The file of before is kept as %s", oneLine(r.Replaced))
+	}
+	switch {
+	case r.Damage != "":
+		p.line("It was damaged: %s", oneLine(r.Damage))
+	case r.ReplacedRecords > r.Records:
+		p.line("It had %s more. What you have in your diary comes back with the next start or import.", count(int(r.ReplacedRecords-r.Records), "record", "records"))
+	}
+	p.line("SOUL.md follows at the next start.")
+}
+
+func countOf(n uint64) string { return strconv.FormatUint(n, 10) }

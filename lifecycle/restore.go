@@ -1,0 +1,73 @@
+package lifecycle
+
+import (
+	"context"
+	"time"
+
+	"github.com/jivad/jivad/chitta"
+)
+
+// RestoreOptions say which store is put back from which file.
+type RestoreOptions struct {
+	// Dir is the data folder, Backups the folder of automatic backups; empty means
+	// backups in Dir.
+	Dir, Backups string
+	// File is put in place; empty means the newest backup that is whole.
+	File string
+	// Another allows a file of another companion.
+	Another bool
+	// Command gives the command that puts a file in place, for messages.
+	Command func(file string) string
+}
+
+// RestoreReport tells what a restore did.
+type RestoreReport struct {
+	// Store is the file that is in place now, From the one that was copied.
+	Store string `json:"store"`
+	From  string `json:"from"`
+	// Mended says that the file's first pages had to be found again.
+	Mended bool `json:"mended,omitempty"`
+	// Records is the number of the last record, Written its time.
+	Records uint64     `json:"records"`
+	Written *time.Time `json:"written,omitempty"`
+	Texts   int        `json:"texts"`
+	// Impressions were counted by folding the log; 0 where that is left to verify.
+	Impressions int `json:"impressions,omitempty"`
+	// Replaced is where the store of before is now, with so many records; 0 where
+	// it could not be read, and then Damage says why.
+	Replaced        string `json:"replaced,omitempty"`
+	ReplacedRecords uint64 `json:"replaced_records,omitempty"`
+	Damage          string `json:"damage,omitempty"`
+}
+
+// foldsWithin bounds how long a restore folds the log that it puts in place.
+const foldsWithin = 5 * time.Second
+
+// Restore puts a backup in the place of a companion's store, which no process may
+// have open. SOUL.md follows at the next start. See [chitta.Restore].
+func Restore(ctx context.Context, o RestoreOptions, progress func(Progress)) (RestoreReport, error) {
+	began := time.Now()
+	r, err := chitta.Restore(ctx, chitta.RestoreOptions{
+		Options: chitta.Options{Dir: o.Dir, Backups: o.Backups, RestoreCommand: o.Command},
+		File:    o.File, Another: o.Another, FoldWithin: foldsWithin,
+		Progress: func(stage string, done, total uint64) {
+			if progress != nil {
+				progress(Progress{Done: int(done), Total: int(total), Stage: stage, Elapsed: time.Since(began)})
+			}
+		},
+	})
+	if err != nil {
+		return RestoreReport{}, err
+	}
+	out := RestoreReport{
+		Store: r.Path, From: r.From, Mended: r.Mended, Records: r.Last, Texts: r.Texts, Impressions: r.Folded,
+		Replaced: r.Replaced, ReplacedRecords: r.ReplacedLast,
+	}
+	if !r.Written.IsZero() {
+		out.Written = &r.Written
+	}
+	if r.Damage != nil {
+		out.Damage = r.Damage.Error()
+	}
+	return out, nil
+}
