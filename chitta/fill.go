@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -48,7 +49,7 @@ func (s *Store) Fill(ctx context.Context, f Filling) error {
 
 // fill runs on the committer.
 func (s *Store) fill(ctx context.Context, f Filling) (err error) {
-	file, err := s.newFile(ctx)
+	file, err := newFiller(ctx, filepath.Join(s.opts.Dir, rewriteName))
 	if err != nil {
 		return s.notRewritten(err)
 	}
@@ -111,7 +112,7 @@ func (n *filled) write(f Filling, r *rewritten) error {
 		if v.Name == "" || len(v.Name) > maxName {
 			return fmt.Errorf("value name of %d bytes, must be 1 to %d", len(v.Name), maxName)
 		}
-		if err := n.file.put(bucketValues, []byte(v.Name), v.Data); err != nil {
+		if err := n.file.put(bucketValues, []byte(v.Name), n.store.sealed(bucketValues, []byte(v.Name), v.Data)); err != nil {
 			return err
 		}
 	}
@@ -155,7 +156,7 @@ func (n *filled) add(e fold.Event, t *Text) error {
 		if err != nil {
 			return err
 		}
-		if err := n.file.put(bucketTexts, sequenceKey(seq), data); err != nil {
+		if err := n.file.put(bucketTexts, sequenceKey(seq), n.store.sealed(bucketTexts, sequenceKey(seq), data)); err != nil {
 			return err
 		}
 	}

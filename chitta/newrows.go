@@ -34,7 +34,7 @@ func pieceKey(event uint64, n uint32) []byte {
 
 // pieceChecksum covers the key too, so that a piece in the wrong place shows.
 func pieceChecksum(key, value []byte) uint32 {
-	return crc32.Update(crc32.Checksum(key, rowTable), rowTable, value)
+	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
 }
 
 // eachRow calls f for the vectors that lie beside the change of embedder at
