@@ -36,6 +36,8 @@ type rewriting struct {
 	records []sessionRecord
 	// left are the last two sessions as they leave things now, by new number.
 	left map[int]legacy
+	// embedder made the vectors of the graph.
+	embedder string
 }
 
 func (c *Companion) rewriting(plan chitta.Excised) *rewriting {
@@ -133,7 +135,7 @@ func (w *rewriting) compose(ctx context.Context, at, before int, state *fold.Sta
 	if err != nil {
 		return err
 	}
-	w.left[old.Session] = left
+	w.left[old.Session], w.embedder = left, state.Embedder
 	w.records[at] = left.record
 	return nil
 }
@@ -196,6 +198,9 @@ func (c *Companion) goOnWith(w *rewriting) {
 	c.mu.Unlock()
 	c.forgetRows(0)
 	c.life.graph, c.life.lines, c.life.left = w.shadow.life.graph, nil, handedOn{}
+	if c.store.Snapshot().Embedder != w.embedder { // it changed since the last session
+		c.life.graph = vasana.NewGraph(c.opts.Vasana)
+	}
 	c.life.ageing, c.life.digester = fold.Ageing{}, fold.Digester{}
 }
 

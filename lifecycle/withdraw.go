@@ -94,7 +94,7 @@ func (c *Companion) compose(ctx context.Context, state *fold.State, past heritag
 	if before != nil {
 		r := &left.record
 		r.Opened, r.Closed, r.Latency, r.Reason = before.Opened, before.Closed, before.Latency, before.Reason
-		if past.narrative == nil {
+		if past.narrative == nil || state.Embedder != c.opts.Embedder.ID() {
 			r.WitnessGap = before.WitnessGap
 		}
 	}
