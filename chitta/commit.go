@@ -291,11 +291,16 @@ func (s *Store) step(e fold.Event) (fold.Outcome, error) {
 
 // candidates are the neighbours that Step wants for an event.
 func candidates(st *fold.State, e fold.Event, workers int) []fold.Candidate {
+	return nearest(st, e, st.Params.Gate.Candidates, workers)
+}
+
+// nearest are the n nearest neighbours of an experience, of other events none.
+func nearest(st *fold.State, e fold.Event, n, workers int) []fold.Candidate {
 	x, ok := e.Body.(fold.Experienced)
 	if !ok {
 		return nil
 	}
-	return st.Vectors.Nearest(x.Embedding, st.Params.Gate.Candidates, workers, nil)
+	return st.Vectors.Nearest(x.Embedding, n, workers, nil)
 }
 
 // probe is as much of the state as admission depends on; it runs ahead of the

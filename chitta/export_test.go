@@ -1,0 +1,9 @@
+package chitta
+
+import "context"
+
+// RetraceNarrowly is Retrace with other bounds: how many neighbours are kept
+// beyond those that are read, and in how many bytes.
+func (s *Store) RetraceNarrowly(ctx context.Context, spare, room int) (*Retracing, error) {
+	return s.retrace(ctx, spare, room, nil)
+}
