@@ -2,7 +2,9 @@ package lifecycle
 
 import (
 	"context"
+	"encoding/json"
 
+	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/lifecycle/diary"
 )
 
@@ -36,4 +38,56 @@ func (c *Companion) TakeChanges(ctx context.Context, paths <-chan string) error 
 		}
 	}()
 	return c.takeChanges(ctx, changes)
+}
+
+// Portrait is SOUL.md below its front matter as it would be written now.
+func (c *Companion) Portrait(ctx context.Context) ([]string, error) {
+	r, err := c.store.Retrace(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.newPainter(ctx, r.State())
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.paint(ctx, r.State(), r.Earlier(), chitta.Excised{})
+	if err != nil {
+		return nil, err
+	}
+	return out.lines, nil
+}
+
+// Vanish keeps a tendency as one that was found once and is no more.
+func (c *Companion) Vanish(ctx context.Context, id string, found int, members ...[16]byte) error {
+	s := seenTendency{Peak: peak{0.5, 0.3}, FirstSession: 1, FoundIn: found}
+	for _, m := range members {
+		s.Members = append(s.Members, m[:]...)
+	}
+	return c.keepSeen(ctx, id, s)
+}
+
+// Seen are the values of the tendencies that are found no more.
+func (c *Companion) Seen() (out []chitta.Value, err error) {
+	err = c.store.Values(prefixSeen, func(name string, data []byte) error {
+		out = append(out, chitta.Value{Name: name, Data: data})
+		return nil
+	})
+	return out, err
+}
+
+// SeenWithout is what is left of such a value.
+func SeenWithout(v chitta.Value, x chitta.Excised) (chitta.Value, bool, error) {
+	return seenWithout(v, x)
+}
+
+// ChanceOf compares a measure with random ones.
+func ChanceOf(value float64, removals []float64) *Chance { return chanceOf(value, removals) }
+
+func (c *Companion) keepSeen(ctx context.Context, id string, s seenTendency) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	_, err = c.store.Append(ctx, chitta.Batch{Values: []chitta.Value{{Name: prefixSeen + id, Data: data}}})
+	return err
 }

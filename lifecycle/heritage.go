@@ -19,6 +19,8 @@ import (
 // of its identity. Only those of the last two sessions are kept.
 type heritage struct {
 	vasanas []vasana.Vasana
+	// peaks say how strong they have been, by id.
+	peaks map[string]peak
 	// narrative embeds the identity that this session wrote.
 	narrative []float32
 }
@@ -46,6 +48,7 @@ type handedVasana struct {
 	Coherence    float64    `json:"coherence"`
 	Hardness     float64    `json:"hardness"`
 	Influence    float64    `json:"influence"`
+	Peak         peak       `json:"peak,omitzero"`
 	FirstSession int        `json:"first_session"`
 	LastSession  int        `json:"last_session"`
 }
@@ -62,7 +65,7 @@ func (h heritage) encode() ([]byte, error) {
 	for _, v := range h.vasanas {
 		w := handedVasana{
 			ID: v.ID, Name: v.Name, Guna: [3]float64{v.Guna.Tamas, v.Guna.Rajas, v.Guna.Sattva}, Coherence: v.Coherence,
-			Hardness: v.Hardness, Influence: v.Influence, FirstSession: v.FirstSession, LastSession: v.LastSession,
+			Hardness: v.Hardness, Influence: v.Influence, Peak: h.peaks[v.ID], FirstSession: v.FirstSession, LastSession: v.LastSession,
 		}
 		last := uint32(0)
 		for _, row := range v.Members {
@@ -81,7 +84,7 @@ func decodeHeritage(name string, data []byte, state *fold.State) (heritage, erro
 	if err := unmarshal(name, data, &in); err != nil {
 		return heritage{}, err
 	}
-	var h heritage // without a narrative where its embedder was not at hand
+	h := heritage{peaks: map[string]peak{}} // without a narrative where its embedder was not at hand
 	if n := len(in.Narrative) / 4; n > 0 {
 		h.narrative = make([]float32, n)
 	}
@@ -89,6 +92,7 @@ func decodeHeritage(name string, data []byte, state *fold.State) (heritage, erro
 		h.narrative[i] = math.Float32frombits(binary.LittleEndian.Uint32(in.Narrative[4*i:]))
 	}
 	for _, w := range in.Vasanas {
+		h.peaks[w.ID] = w.Peak
 		v := vasana.Vasana{
 			ID: w.ID, Name: w.Name, Guna: reactivation.Guna{Tamas: w.Guna[0], Rajas: w.Guna[1], Sattva: w.Guna[2]}, Coherence: w.Coherence,
 			Hardness: w.Hardness, Influence: w.Influence, FirstSession: w.FirstSession, LastSession: w.LastSession,

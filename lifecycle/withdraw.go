@@ -43,6 +43,11 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	if err != nil {
 		return err
 	}
+	gone, err := c.vanished(past, left.vasanas, number)
+	if err != nil {
+		return err
+	}
+	values = append(values, gone...)
 	last, err := c.lastWritten()
 	if err != nil {
 		return err
@@ -91,8 +96,14 @@ func (c *Companion) compose(ctx context.Context, state *fold.State, past heritag
 	if left.record.Record, err = c.trendRecord(state, depths, left.vasanas, past.narrative); err != nil {
 		return left, fmt.Errorf("trend: %w", err)
 	}
-	if before != nil {
+	left.peaks = past.peaksAfter(left.vasanas, depths)
+	if before == nil {
+		if left.record.Ghosts, err = c.countGhosts(state, depths, past, left.vasanas); err != nil {
+			return left, fmt.Errorf("ghosts: %w", err)
+		}
+	} else {
 		r := &left.record
+		r.Ghosts = before.Ghosts
 		r.Opened, r.Closed, r.Latency, r.Reason = before.Opened, before.Closed, before.Latency, before.Reason
 		if past.narrative == nil || state.Embedder != c.opts.Embedder.ID() {
 			r.WitnessGap = before.WitnessGap

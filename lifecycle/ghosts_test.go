@@ -1,0 +1,509 @@
+package lifecycle_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/lifecycle"
+)
+
+// feeling judges by words: a storm is as strong as anything can be.
+type feeling struct{ plainJudge }
+
+func (j feeling) Assess(ctx context.Context, e lifecycle.Experience) (fold.Judgement, error) {
+	out, err := j.plainJudge.Assess(ctx, e)
+	if strings.Contains(e.Text, "storm") {
+		out.Intensity, out.Emotion = 1, 1
+	}
+	return out, err
+}
+
+var themes = [][]string{
+	strings.Fields("river bridge water boat fishing bank reeds heron"),
+	strings.Fields("bread oven flour dough kitchen table crust salt"),
+	strings.Fields("letter ink paper stamp envelope post answer sister"),
+	strings.Fields("garden roses spade soil seeds beans rain worms"),
+	strings.Fields("office desk meeting report numbers clock colleague phone"),
+}
+
+// lived is a history of days with three entries each on one or other theme, and on
+// day 38 a storm over the river.
+func lived(days int) []lifecycle.Note {
+	r := rand.New(rand.NewPCG(7, 11))
+	var out []lifecycle.Note
+	add := func(day int, text string) {
+		out = append(out, lifecycle.Note{Text: text, Date: fmt.Sprintf("2024-%02d-%02d", 1+day/28, 1+day%28), Source: "test"})
+	}
+	for day := range days {
+		for range 3 {
+			theme := themes[r.IntN(len(themes))]
+			words := make([]string, 6)
+			for i, at := range r.Perm(len(theme))[:len(words)] {
+				words[i] = theme[at]
+			}
+			add(day, strings.Join(words, " "))
+		}
+		if day == 38 {
+			add(day, "storm river bridge water boat fishing bank reeds heron")
+		}
+	}
+	return out
+}
+
+func storyWorld(t testing.TB, days int) (*world, *lifecycle.Companion) {
+	t.Helper()
+	w := newWorld(t)
+	w.opts.Assessor = feeling{}
+	c := w.live(t)
+	if _, err := c.Import(t.Context(), lived(days), nil); err != nil {
+		t.Fatal(err)
+	}
+	return w, c
+}
+
+// idOf finds an entry by its words and, if not empty, its date.
+func idOf(t testing.TB, c *lifecycle.Companion, words, date string) string {
+	t.Helper()
+	found, err := c.Recall(t.Context(), lifecycle.RecallQuery{Text: words, From: date, To: date, Limit: 1})
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%q: %v", words, err)
+	}
+	return found[0].Impression.ID
+}
+
+func measure(t testing.TB, r lifecycle.Counterfactual, name string) lifecycle.GhostMeasure {
+	t.Helper()
+	i := slices.IndexFunc(r.Measures, func(m lifecycle.GhostMeasure) bool { return m.Name == name })
+	if i < 0 || r.Measures[i].Chance == nil {
+		t.Fatalf("there is no measure %s with chance: %+v", name, r.Measures)
+	}
+	return r.Measures[i]
+}
+
+// A strong entry is missed more than chance would have it, an ordinary one is not,
+// and asking changes nothing.
+func TestGhostOfAStrongEntry(t *testing.T) {
+	w, c := storyWorld(t, 40)
+	before, doc := digestOf(t, c), soulText(t, c)
+	last := lifecycle.Progress{}
+	strong, err := c.GhostsOf(t.Context(), lifecycle.GhostQuery{Of: idOf(t, c, "storm river bridge", ""), Baseline: 20}, func(p lifecycle.Progress) {
+		if p.Done < last.Done || p.Done > p.Total {
+			t.Errorf("progress from %+v to %+v", last, p)
+		}
+		last = p
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last.Done != last.Total || last.Total == 0 {
+		t.Errorf("it ended at %+v", last)
+	}
+	m := measure(t, strong, lifecycle.MeasureDepths)
+	if !m.Chance.Larger || m.Value <= m.Chance.Upper {
+		t.Errorf("the storm: %+v %+v", m, *m.Chance)
+	}
+	if strong.Kind != "entry" || len(strong.Entries) != 1 || !strings.HasPrefix(strong.Entries[0].Excerpt, "storm") || len(strong.Sessions) != 0 ||
+		strong.Impressions != 120 || strong.Events != 120 || len(strong.Curves) != 6 || len(strong.Depths) != 12 ||
+		strong.Baseline == nil || strong.Baseline.Removals != 20 || strong.Baseline.Sessions != 0 || len(strong.Measures) != 5 {
+		strong.Curves = nil
+		t.Errorf("the report: %+v", strong)
+	}
+	sum := 0.0
+	for _, d := range strong.Depths {
+		sum += math.Abs(d.With - d.Without)
+	}
+	if sum > m.Value+1e-12 || sum < m.Value/4 {
+		t.Errorf("the twelve greatest changes are %v of %v", sum, m.Value)
+	}
+	for i, curve := range strong.Curves {
+		n := len(curve.Session) - 1
+		if n != 39 || curve.ID != strong.Depths[i].ID || *curve.With[n] != strong.Depths[i].With || *curve.Without[n] != strong.Depths[i].Without {
+			t.Errorf("curve %d ends with %v and %v, want %+v", i, *curve.With[n], *curve.Without[n], strong.Depths[i])
+		}
+		for at, session := range curve.Session {
+			a, b := curve.With[at], curve.Without[at]
+			if (a == nil) != (b == nil) || session < 39 && a != nil && *a != *b {
+				t.Errorf("curve %d differs in session %d, before there was a storm", i, session)
+			}
+		}
+	}
+	weak, err := c.GhostsOf(t.Context(), lifecycle.GhostQuery{Of: idOf(t, c, "bread flour", "2024-01-22"), Baseline: 20}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := measure(t, weak, lifecycle.MeasureDepths); m.Chance.Larger {
+		t.Errorf("an ordinary entry: %+v %+v", m, *m.Chance)
+	}
+	again, err := c.GhostsOf(t.Context(), lifecycle.GhostQuery{Of: weak.ID, Baseline: 20}, nil)
+	again.Seconds, weak.Seconds = 0, 0
+	if a, b := asJSON(t, weak), asJSON(t, again); err != nil || a != b {
+		t.Errorf("asked again it says another thing: %v\n%s\n%s", err, a, b)
+	}
+	if digestOf(t, c) != before || soulText(t, c) != doc {
+		t.Error("asking changed the companion")
+	}
+	w.end(t, c)
+}
+
+func asJSON(t testing.TB, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// A whole session would not have been: the sessions after it count one less.
+func TestGhostOfASession(t *testing.T) {
+	_, c := storyWorld(t, 12)
+	r, err := c.GhostsOf(t.Context(), lifecycle.GhostQuery{Of: "5", Baseline: 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Kind != "session" || r.Name != "2024-01-05" || len(r.Entries) != 3 || !slices.Equal(r.Sessions, []int{5}) ||
+		r.Baseline == nil || r.Baseline.Entries != 3 || r.Baseline.Sessions != 1 || r.Impressions != 33 {
+		t.Errorf("%+v", r)
+	}
+	if i := slices.IndexFunc(r.Soul.Instead, func(s string) bool { return strings.HasSuffix(s, "of 33 entries in 11 sessions.") }); i < 0 {
+		t.Errorf("SOUL.md would say %q", r.Soul.Instead)
+	}
+	for _, curve := range r.Curves {
+		if with, without := curve.With[3], curve.Without[3]; with != nil && (*with != *without || *curve.Without[4] != *without) {
+			t.Errorf("in a session that was not, the depth went from %v to %v", *without, *curve.Without[4])
+		}
+	}
+	for _, bad := range []struct {
+		of   string
+		want error
+	}{{"", lifecycle.ErrQuery}, {"99", lifecycle.ErrQuery}, {"abc", lifecycle.ErrQuery}, {"ffffffff", lifecycle.ErrNotFound}, {"018c", lifecycle.ErrAmbiguous}} {
+		if _, err := c.GhostsOf(t.Context(), lifecycle.GhostQuery{Of: bad.of}, nil); !errors.Is(err, bad.want) {
+			t.Errorf("%q: %v, want %v", bad.of, err, bad.want)
+		}
+	}
+	for _, n := range []int{-1, 1001} {
+		if _, err := c.GhostsOf(t.Context(), lifecycle.GhostQuery{Of: "5", Baseline: n}, nil); !errors.Is(err, lifecycle.ErrQuery) {
+			t.Errorf("%d removals: %v", n, err)
+		}
+	}
+	alone, err := c.GhostsOf(t.Context(), lifecycle.GhostQuery{Of: "5"}, nil)
+	if err != nil || alone.Baseline != nil || alone.Measures[0].Chance != nil || len(alone.Notes) != 0 {
+		t.Errorf("without a baseline: %+v, %v", alone, err)
+	}
+}
+
+// Everything that there is can be thought away, the last session too.
+func TestGhostOfTheLastAndOfAll(t *testing.T) {
+	w := newWorld(t)
+	c := w.live(t)
+	if r, err := c.Ghosts(t.Context()); err != nil || len(r.Tendencies)+len(r.Impressions) > 0 {
+		t.Fatalf("of nothing: %+v, %v", r, err)
+	}
+	w.write(t, c, "the only entry")
+	for _, open := range []bool{true, false} {
+		r, err := c.GhostsOf(t.Context(), lifecycle.GhostQuery{Of: "1", Baseline: 5}, nil)
+		if err != nil || r.Impressions != 0 || len(r.Notes) != 1 || r.Soul == nil || len(r.Soul.Instead) == 0 {
+			t.Fatalf("of all there is, session open %v: %+v, %v", open, r, err)
+		}
+		if open {
+			if _, err := c.EndSession(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w.clock.set(at("2026-03-11 08:00"))
+	w.write(t, c, "another entry")
+	r, err := c.GhostsOf(t.Context(), lifecycle.GhostQuery{Of: "2", Baseline: 5}, nil)
+	if err != nil || r.Impressions != 1 || !slices.Equal(r.Sessions, []int{2}) {
+		t.Fatalf("of the open session: %+v, %v", r, err)
+	}
+}
+
+var tableNumber = regexp.MustCompile(`(?m)^\| \d+ \| `)
+
+// The portrait of what is, made as those of what would be are made, is SOUL.md.
+func TestPortraitIsSoul(t *testing.T) {
+	_, c := storyWorld(t, 40)
+	_, body, _ := strings.Cut(tableNumber.ReplaceAllString(soulText(t, c), "| "), "\n---\n")
+	var want []string
+	for line := range strings.Lines(body) {
+		if line = strings.TrimSpace(line); line != "" {
+			want = append(want, line)
+		}
+	}
+	got, err := c.Portrait(t.Context())
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v\n%s\nis not\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// What nobody touches fades: a tendency first becomes a ghost, by its name and its
+// members, and can be asked about; so does a single deep impression.
+func TestGhostsAreListed(t *testing.T) {
+	w := newWorld(t)
+	w.opts.Params = fold.DefaultParams()
+	w.opts.Params.Reactivation.Lambda = 3 // it fades quickly
+	c := w.live(t)
+	var notes []lifecycle.Note
+	add := func(day int, text string) {
+		notes = append(notes, lifecycle.Note{Text: text, Date: fmt.Sprintf("2024-%02d-%02d", 1+day/28, 1+day%28), Source: "test"})
+	}
+	for i := range 4 {
+		add(0, fmt.Sprintf("harbour lantern sails captain %d", i))
+		add(1, fmt.Sprintf("river bridge water boat fishing %d", i))
+	}
+	for day := 2; day < 30; day++ {
+		for i := range 2 {
+			add(day, fmt.Sprintf("river bridge water boat fishing %c%c", 'a'+day%26, 'a'+i))
+		}
+	}
+	if _, err := c.Import(t.Context(), notes, nil); err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Ghosts(t.Context())
+	if err != nil || len(r.Tendencies) == 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	g := r.Tendencies[0] // the strongest once
+	if len(g.Members) != 4 || !strings.Contains(g.Name, "harbour") || g.Deepest >= r.Floor || g.Influence > g.Peak || g.FirstSession != 1 || g.FoundIn != 30 {
+		t.Errorf("%+v", g)
+	}
+	for _, m := range r.Impressions {
+		if m.Peak < r.Strong || m.Depth >= r.Floor || m.Text != "" {
+			t.Errorf("%+v is no ghost", m)
+		}
+	}
+	for _, g := range r.Tendencies {
+		if g.Deepest >= r.Floor || len(g.Members) < 3 {
+			t.Errorf("%+v is no ghost", g)
+		}
+	}
+	trend, err := c.Trend(t.Context(), 0)
+	if err != nil || trend[29].Ghosts != len(r.Tendencies) || trend[1].Ghosts != 0 {
+		t.Errorf("the trend counts %d, then %d ghosts: %v", trend[1].Ghosts, trend[29].Ghosts, err)
+	}
+	for _, of := range []string{g.ID, strings.TrimPrefix(g.ID, "v-"), "harbour"} {
+		q, err := c.GhostsOf(t.Context(), lifecycle.GhostQuery{Of: of, Baseline: 2}, nil)
+		if err != nil || q.Kind != "tendency" || q.ID != g.ID || q.Name != g.Name || len(q.Entries) != 4 {
+			t.Errorf("%s: %+v, %v", of, q, err)
+		}
+	}
+
+	// One that no session finds any more is listed by what is kept of it, unless it
+	// is mostly the same.
+	show := func(text, date string) [16]byte {
+		var id [16]byte
+		hex := strings.ReplaceAll(idOf(t, c, text, date), "-", "")
+		if _, err := fmt.Sscanf(hex, "%32x", (*hexID)(&id)); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	lanterns := [][16]byte{show("harbour lantern sails captain 0", ""), show("harbour lantern sails captain 1", ""), show("harbour lantern sails captain 2", "")}
+	living := show("river bridge", "2024-02-02")
+	for id, members := range map[string][][16]byte{"v-aaaaaa": lanterns, "v-bbbbbb": {lanterns[0], living}, "v-cccccc": {{1}, {2}}} {
+		if err := c.Vanish(t.Context(), id, 3, members...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again, err := c.Ghosts(t.Context()); err != nil || asJSON(t, again) != asJSON(t, r) {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if err := c.Vanish(t.Context(), "v-dddddd", 3, show("river bridge", "2024-01-06"), show("river bridge", "2024-01-07")); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := c.Ghosts(t.Context()); err != nil || len(again.Tendencies) != len(r.Tendencies)+1 || again.Tendencies[0].ID != "v-dddddd" || again.Tendencies[0].Name == "" {
+		t.Errorf("%+v, %v", again, err)
+	}
+	q, err := c.GhostsOf(t.Context(), lifecycle.GhostQuery{Of: "v-bbbbbb"}, nil)
+	if err != nil || len(q.Entries) != 2 {
+		t.Errorf("one that is no more: %+v, %v", q, err)
+	}
+	if _, err := c.GhostsOf(t.Context(), lifecycle.GhostQuery{Of: "v-cccccc"}, nil); !errors.Is(err, lifecycle.ErrNotFound) {
+		t.Errorf("one of which nothing is left: %v", err)
+	}
+}
+
+// hexID scans sixteen bytes.
+type hexID [16]byte
+
+// Scan implements fmt.Scanner.
+func (h *hexID) Scan(s fmt.ScanState, _ rune) error {
+	for i := range h {
+		var pair [2]byte
+		for k := range pair {
+			r, _, err := s.ReadRune()
+			if err != nil {
+				return err
+			}
+			pair[k] = byte(strings.IndexRune("0123456789abcdef", r))
+		}
+		h[i] = pair[0]<<4 | pair[1]
+	}
+	return nil
+}
+
+// A tendency that the sessions stop finding is kept, by the ids of its members and
+// without a word of theirs.
+func TestVanishedTendenciesAreKept(t *testing.T) {
+	w, c := storyWorld(t, 60)
+	values, err := c.Seen()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(values) == 0 {
+		t.Fatal("no tendency vanished in sixty days; the test needs another history")
+	}
+	found, err := c.Vasanas(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range values {
+		if slices.ContainsFunc(found, func(f lifecycle.Tendency) bool { return strings.HasSuffix(v.Name, f.ID) }) {
+			t.Errorf("%s is kept apart and found", v.Name)
+		}
+		for _, theme := range themes {
+			for _, word := range theme {
+				if strings.Contains(string(v.Data), word) {
+					t.Errorf("%s holds the word %q", v.Name, word)
+				}
+			}
+		}
+	}
+	w.end(t, c)
+}
+
+// What is kept of a tendency forgets with the rest.
+func TestSeenForgets(t *testing.T) {
+	a, b, gone := fold.ID{1}, fold.ID{2}, fold.ID{3}
+	x := chitta.Excised{Events: []chitta.ExcisedEvent{{ID: gone}}, Sessions: []uint32{4}, Renumbered: map[uint32]uint32{5: 4, 6: 5}}
+	members := func(ids ...fold.ID) []byte {
+		var out []byte
+		for _, id := range ids {
+			out = append(out, id[:]...)
+		}
+		return out
+	}
+	value := func(first, found int, ids ...fold.ID) chitta.Value {
+		data, err := json.Marshal(map[string]any{"members": members(ids...), "peak": map[string]any{"influence": 0.5, "depth": 0.3}, "first_session": first, "found_in": found})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return chitta.Value{Name: "vasanas/seen/v-1", Data: data}
+	}
+	type record struct {
+		Members      []byte
+		Peak         struct{ Influence, Depth float64 }
+		FirstSession int `json:"first_session"`
+		FoundIn      int `json:"found_in"`
+	}
+	for name, c := range map[string]struct {
+		before      chitta.Value
+		kept        bool
+		first, last int
+		members     []byte
+	}{
+		"one of three is gone":     {value(2, 6, a, gone, b), true, 2, 5, members(a, b)},
+		"the session it ended in":  {value(4, 4, a), true, 3, 3, members(a)},
+		"nothing of it is left":    {value(2, 6, gone), false, 0, 0, nil},
+		"nothing of it is touched": {value(1, 3, a, b), true, 1, 3, members(a, b)},
+	} {
+		v, kept, err := lifecycle.SeenWithout(c.before, x)
+		if err != nil || kept != c.kept {
+			t.Errorf("%s: kept %v, %v", name, kept, err)
+			continue
+		}
+		var r record
+		if err := json.Unmarshal(v.Data, &r); kept && (err != nil || r.FirstSession != c.first || r.FoundIn != c.last || r.Peak.Influence != 0.5 || r.Peak.Depth != 0.3 || !slices.Equal(r.Members, c.members)) {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+	other := chitta.Value{Name: "session/00000001", Data: []byte("x")}
+	if v, kept, err := lifecycle.SeenWithout(other, x); err != nil || !kept || v.Name != other.Name || string(v.Data) != "x" {
+		t.Errorf("another value: %v %v %v", v, kept, err)
+	}
+}
+
+// Under chance alone a measure lies above the band as often as the band says.
+func TestChance(t *testing.T) {
+	for _, c := range []struct {
+		value    float64
+		removals []float64
+		want     lifecycle.Chance
+	}{
+		{3, []float64{1}, lifecycle.Chance{Least: 1, Median: 1, Upper: 1, Band: 0.5, P: 0.5, Larger: true}},
+		{2, []float64{2, 1, 4, 3}, lifecycle.Chance{Least: 1, Median: 2.5, Upper: 4, Band: 0.8, P: 0.8}},
+		{0, []float64{0, 0}, lifecycle.Chance{Band: 2.0 / 3, P: 1}},
+	} {
+		if got := lifecycle.ChanceOf(c.value, c.removals); *got != c.want {
+			t.Errorf("%v of %v: %+v, want %+v", c.value, c.removals, *got, c.want)
+		}
+	}
+	if lifecycle.ChanceOf(1, nil) != nil {
+		t.Error("chance of nothing")
+	}
+	for n, rank := range map[int]int{18: 18, 19: 19, 20: 20, 38: 38, 39: 38, 40: 39, 99: 95, 1000: 951} {
+		var x []float64
+		for i := range n {
+			x = append(x, float64(i+1))
+		}
+		c := lifecycle.ChanceOf(0.5, x)
+		if c.Upper != float64(rank) || c.Band != float64(rank)/float64(n+1) || n >= 19 && c.Band < 0.95 {
+			t.Errorf("%d removals: up to %v, band %v", n, c.Upper, c.Band)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		all := rapid.SliceOfN(rapid.Float64Range(0, 10), 2, 60).Draw(t, "measures")
+		// Each in turn is the examined one: how many lie above the others' band?
+		above := 0
+		for i := range all {
+			rest := slices.Delete(slices.Clone(all), i, i+1)
+			c := lifecycle.ChanceOf(all[i], rest)
+			if c.Larger {
+				above++
+			}
+			if c.Least > c.Median || c.Median > c.Upper || c.P <= 0 || c.P > 1 {
+				t.Fatalf("%+v", *c)
+			}
+		}
+		if c := lifecycle.ChanceOf(0, all[1:]); float64(above) > (1-c.Band)*float64(len(all))+1e-9 {
+			t.Fatalf("%d of %d lie above a band of %v", above, len(all), c.Band)
+		}
+	})
+}
+
+// Entries come in while somebody asks, and somebody who gives up is let go.
+func TestGhostsAreInNobodysWay(t *testing.T) {
+	w, c := storyWorld(t, 12)
+	ctx, cancel := context.WithCancel(t.Context())
+	wrote := 0
+	r, err := c.GhostsOf(ctx, lifecycle.GhostQuery{Of: "5", Baseline: 3}, func(p lifecycle.Progress) {
+		if wrote < 3 && p.Done > p.Total/(4-wrote) {
+			w.write(t, c, fmt.Sprintf("written meanwhile %c", 'a'+wrote))
+			wrote++
+		}
+	})
+	if err != nil || wrote != 3 || r.Impressions != 33 {
+		t.Errorf("%d written: %+v, %v", wrote, r, err)
+	}
+	_, err = c.GhostsOf(ctx, lifecycle.GhostQuery{Of: "5", Baseline: 3}, func(p lifecycle.Progress) {
+		if p.Done > p.Total/2 {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+}
