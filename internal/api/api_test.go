@@ -45,6 +45,8 @@ var (
 	hits    = []lifecycle.Recalled{{Rank: 1, Score: 1.5, Similarity: 0.9, Lexical: 0.6, Phrase: true, Impression: entry}}
 	doc     = lifecycle.SoulDocument{Session: 3, Path: "/x/SOUL.md", Text: "---\nà ê\n", Digest: "abc"}
 	vasana  = []lifecycle.Tendency{{ID: "v", Name: "n", Members: []string{"a", "b"}, Coherence: 0.9, Trend: "rising"}}
+	ghosts  = lifecycle.GhostReport{Floor: 0.05, Strong: 0.2, Tendencies: []lifecycle.GhostTendency{{ID: "v", Name: "n", Members: []string{"a"}, Peak: 0.5}}, Impressions: []lifecycle.Impression{entry}}
+	ghost   = lifecycle.Counterfactual{Kind: "entry", ID: "0190-x", Entries: []lifecycle.Impression{entry}, Depths: []lifecycle.GhostChange{{ID: "a", With: 0.2}}, Soul: &lifecycle.GhostSoul{Cosine: 0.5, Said: []string{"s"}, Instead: []string{}}, Measures: []lifecycle.GhostMeasure{{Name: lifecycle.MeasureDepths, Value: 1.5, Chance: &lifecycle.Chance{Upper: 1, Band: 0.95, P: 0.05, Larger: true}}}, Baseline: &lifecycle.GhostBaseline{Removals: 20, Entries: 1}, Curves: []lifecycle.GhostCurve{{ID: "a", Session: []int{1, 2}, With: []*float64{nil, &gap}, Without: []*float64{nil, nil}}}, Notes: []string{"n"}, Seconds: 0.5}
 	trend   = []soul.Record{{Version: 1, Session: 3, Date: "2024-05-01", Opened: when, Closed: when, Events: 4, WitnessGap: &gap, GStore: &soul.Vector{Tamas: 0.6, Sattva: 0.8}}}
 	status  = lifecycle.Status{Version: "v1", PID: 7, DataDir: "/x", Uptime: 1.5, Events: 1 << 40, Impressions: 2, Session: &session, LastSession: &session, StateDigest: "00ff", Problems: []string{"p"}}
 	checks  = []lifecycle.Check{{Name: "store", OK: true, Detail: "fine"}, {Name: "clock", Detail: "wrong", Hint: "mend it"}}
@@ -107,6 +109,12 @@ func (f *fake) SoulVersions(context.Context) ([]lifecycle.SoulDocument, error) {
 	return []lifecycle.SoulDocument{doc}, f.err
 }
 func (f *fake) Vasanas(context.Context) ([]lifecycle.Tendency, error) { return vasana, f.err }
+func (f *fake) Ghosts(context.Context) (lifecycle.GhostReport, error) { return ghosts, f.err }
+func (f *fake) GhostsOf(ctx context.Context, q lifecycle.GhostQuery, progress func(lifecycle.Progress)) (lifecycle.Counterfactual, error) {
+	f.id, f.numbers = q.Of, append(f.numbers, q.Baseline)
+	progress(lifecycle.Progress{Done: 9, Total: 9, Stage: "fold"})
+	return ghost, f.work(ctx)
+}
 func (f *fake) Trend(_ context.Context, n int) ([]soul.Record, error) {
 	f.numbers = append(f.numbers, n)
 	return trend, f.err
@@ -172,6 +180,10 @@ var questions = []asked{
 	{"soul", func(ctx context.Context, c Companion) (any, error) { return c.Soul(ctx, 0) }, doc},
 	{"versions", func(ctx context.Context, c Companion) (any, error) { return c.SoulVersions(ctx) }, []lifecycle.SoulDocument{doc}},
 	{"vasanas", func(ctx context.Context, c Companion) (any, error) { return c.Vasanas(ctx) }, vasana},
+	{"ghosts", func(ctx context.Context, c Companion) (any, error) { return c.Ghosts(ctx) }, ghosts},
+	{"ghosts of", func(ctx context.Context, c Companion) (any, error) {
+		return c.GhostsOf(ctx, lifecycle.GhostQuery{Of: "0190"}, nil)
+	}, ghost},
 	{"trend", func(ctx context.Context, c Companion) (any, error) { return c.Trend(ctx, 0) }, trend},
 	{"status", func(ctx context.Context, c Companion) (any, error) { return c.Status(ctx) }, status},
 	{"verify", func(ctx context.Context, c Companion) (any, error) { return c.Verify(ctx, true, nil) }, proof},
@@ -255,6 +267,10 @@ func TestEveryQuestionComesThrough(t *testing.T) {
 	}
 	if want := []int{0, 0, 0, 5, 5, 5}; !reflect.DeepEqual(f.numbers, want) {
 		t.Errorf("numbers %v, want %v", f.numbers, want)
+	}
+	f.numbers = nil
+	if _, err := client.GhostsOf(t.Context(), lifecycle.GhostQuery{Of: "a/b ü", Baseline: 7}, nil); err != nil || f.id != "a/b ü" || !reflect.DeepEqual(f.numbers, []int{7}) {
+		t.Errorf("asked for the ghost of %q with %v: %v", f.id, f.numbers, err)
 	}
 	for _, full := range []bool{true, false} {
 		if _, err := client.Verify(t.Context(), full, nil); err != nil || f.full != full {

@@ -115,6 +115,22 @@ func (c *Client) Vasanas(ctx context.Context) ([]lifecycle.Tendency, error) {
 	return get[[]lifecycle.Tendency](ctx, c, "vasanas")
 }
 
+// Ghosts lists what was strong once and is hardly there any more.
+func (c *Client) Ghosts(ctx context.Context) (lifecycle.GhostReport, error) {
+	return get[lifecycle.GhostReport](ctx, c, "ghosts")
+}
+
+// GhostsOf tells what would differ today had something never been.
+func (c *Client) GhostsOf(ctx context.Context, q lifecycle.GhostQuery, progress func(lifecycle.Progress)) (lifecycle.Counterfactual, error) {
+	var report lifecycle.Counterfactual
+	body, err := json.Marshal(q)
+	if err != nil {
+		return report, err
+	}
+	err = c.long(ctx, "ghosts/of", "application/json", bytes.NewReader(body), progress, &report)
+	return report, err
+}
+
 // Trend returns the records of the last sessions; 0 means all.
 func (c *Client) Trend(ctx context.Context, last int) ([]soul.Record, error) {
 	return get[[]soul.Record](ctx, c, "trend?last="+strconv.Itoa(last))

@@ -20,6 +20,8 @@ type Companion interface {
 	Soul(ctx context.Context, session int) (lifecycle.SoulDocument, error)
 	SoulVersions(context.Context) ([]lifecycle.SoulDocument, error)
 	Vasanas(context.Context) ([]lifecycle.Tendency, error)
+	Ghosts(context.Context) (lifecycle.GhostReport, error)
+	GhostsOf(context.Context, lifecycle.GhostQuery, func(lifecycle.Progress)) (lifecycle.Counterfactual, error)
 	Trend(ctx context.Context, last int) ([]soul.Record, error)
 	Status(context.Context) (lifecycle.Status, error)
 	Verify(ctx context.Context, full bool, progress func(lifecycle.Progress)) (lifecycle.VerifyReport, error)

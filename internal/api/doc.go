@@ -4,6 +4,6 @@
 // [NewHandler] serves a [Companion] under /api/v1, [Listen] opens the socket and
 // [Dial] is the client, which has the same methods. Errors travel as problem
 // details (RFC 9457) and come out as the errors that went in, as far as
-// errors.Is goes. Long work (import, verify) answers in lines of JSON: progress
+// errors.Is goes. Long work (import, verify, ghosts/of) answers in lines of JSON: progress
 // while it lasts, the report or the problem at the end.
 package api

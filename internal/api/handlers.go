@@ -186,6 +186,30 @@ func (s *server) verify(w http.ResponseWriter, r *http.Request) {
 	out.end(report, err)
 }
 
+func (s *server) ghosts(w http.ResponseWriter, r *http.Request) {
+	report, err := s.companion.Ghosts(r.Context())
+	answer(w, report, err)
+}
+
+func (s *server) ghostsOf(w http.ResponseWriter, r *http.Request) {
+	var q lifecycle.GhostQuery
+	if err := read(w, r, &q); err != nil {
+		refuse(w, err)
+		return
+	}
+	leave, err := enter(s.imagining)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	out := newStream(w)
+	report, err := func() (lifecycle.Counterfactual, error) {
+		defer leave() // before the client knows, so that it may come again at once
+		return s.companion.GhostsOf(r.Context(), q, out.progress)
+	}()
+	out.end(report, err)
+}
+
 func (s *server) status(w http.ResponseWriter, r *http.Request) {
 	status, err := s.companion.Status(r.Context())
 	answer(w, status, err)

@@ -30,13 +30,13 @@ const (
 // server answers requests for one companion.
 type server struct {
 	companion Companion
-	// importing and verifying let one at a time in.
-	importing, verifying chan struct{}
+	// importing, verifying and imagining let one at a time in.
+	importing, verifying, imagining chan struct{}
 }
 
 // NewHandler serves a companion.
 func NewHandler(c Companion) http.Handler {
-	s := &server{companion: c, importing: make(chan struct{}, 1), verifying: make(chan struct{}, 1)}
+	s := &server{companion: c, importing: make(chan struct{}, 1), verifying: make(chan struct{}, 1), imagining: make(chan struct{}, 1)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]string{"status": "ok"}, nil) })
 	mux.HandleFunc("GET /api/v1/status", s.status)
@@ -51,6 +51,8 @@ func NewHandler(c Companion) http.Handler {
 	mux.HandleFunc("GET /api/v1/soul", s.soul)
 	mux.HandleFunc("GET /api/v1/soul/versions", s.soulVersions)
 	mux.HandleFunc("GET /api/v1/vasanas", s.vasanas)
+	mux.HandleFunc("GET /api/v1/ghosts", s.ghosts)
+	mux.HandleFunc("POST /api/v1/ghosts/of", s.ghostsOf)
 	mux.HandleFunc("GET /api/v1/trend", s.trend)
 	mux.HandleFunc("POST /api/v1/verify", s.verify)
 	mux.HandleFunc("POST /api/v1/forget/plan", s.planForget)
