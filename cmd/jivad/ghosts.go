@@ -1,0 +1,301 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/soul"
+)
+
+func (a *app) ghostsVerb() *cobra.Command {
+	var q lifecycle.GhostQuery
+	var svg string
+	cmd := &cobra.Command{
+		Use:   "ghosts",
+		Short: "Show what has faded, and what something left behind",
+		Long: `Lists the tendencies whose impressions have all faded, and the impressions that
+were deep once and have. With --of it answers what would differ today had an entry,
+a session or a tendency never been: everything is lived again with it and without
+it, and a number of times without something else, to tell an effect from chance.
+It changes nothing and holds nobody up; Ctrl-C ends it.`,
+		Example: "  jivad ghosts\n  jivad ghosts --of 4f0c91ab              # an entry, by a part of its id\n  jivad ghosts --of 31 --svg session.svg  # a session, with a picture\n  jivad ghosts --of v-3f9a2c --json       # a tendency",
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if q.Of == "" {
+				for _, name := range []string{"svg", "baseline"} {
+					if cmd.Flags().Changed(name) {
+						return usage("--%s goes with --of: say of what", name)
+					}
+				}
+				return a.looking(cmd.Context(), a.listGhosts)
+			}
+			if svg == "-" && a.flags.json {
+				return usage("--svg - and --json exclude each other: give the picture a file")
+			}
+			return a.looking(cmd.Context(), func(ctx context.Context, c companion) error {
+				bar := a.progress("records", 1)
+				report, err := c.GhostsOf(ctx, q, bar.show)
+				bar.end()
+				if err != nil {
+					return err
+				}
+				return a.tellCounterfactual(report, svg)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&q.Of, "of", "", "an entry, session or tendency: `ID`, a part of it, or a session's number")
+	cmd.Flags().IntVar(&q.Baseline, "baseline", 20, "compare with `N` random removals of equal size, 0 to 1000")
+	cmd.Flags().StringVar(&svg, "svg", "", "write a picture to `FILE` (- for standard output)")
+	return cmd
+}
+
+func (a *app) listGhosts(ctx context.Context, c companion) error {
+	report, err := c.Ghosts(ctx)
+	if err != nil {
+		return err
+	}
+	return a.answer(report, func(p *printer) { tellGhosts(p, report) })
+}
+
+// mostListed bounds what is listed for people; --json lists all.
+const mostListed = 20
+
+func tellGhosts(p *printer, r lifecycle.GhostReport) {
+	if len(r.Tendencies)+len(r.Impressions) == 0 {
+		p.line("No ghost: nothing that was strong once has faded below a depth of %.2f.", r.Floor)
+		return
+	}
+	if n := len(r.Tendencies); n > 0 {
+		p.line("%s, faded below a depth of %.2f:", count(n, "tendency", "tendencies"), r.Floor)
+		rows := [][]string{}
+		for _, t := range r.Tendencies[:min(n, mostListed)] {
+			name := oneLine(t.Name)
+			if p.terminal {
+				name = cut(name, max(24, p.width-60))
+			}
+			rows = append(rows, []string{name, strconv.Itoa(len(t.Members)), fmt.Sprintf("%.2f", t.Peak), fmt.Sprintf("%.2f", t.Influence), strconv.Itoa(t.LastSession), t.ID})
+		}
+		p.table([]string{"tendency", ">impressions", ">influence once", ">now", ">last session", "id"}, rows)
+		tellMore(p, n)
+	}
+	if n := len(r.Impressions); n > 0 {
+		if len(r.Tendencies) > 0 {
+			p.line("")
+		}
+		p.line("%s, once %.2f deep or more:", count(n, "impression", "impressions"), r.Strong)
+		rows := [][]string{}
+		for _, m := range r.Impressions[:min(n, mostListed)] {
+			rows = append(rows, []string{dash(m.Date), fmt.Sprintf("%.2f", m.Peak), fmt.Sprintf("%.2f", m.Depth), strconv.Itoa(m.LastSession), tail(m.ID), cut(dash(oneLine(m.Excerpt)), max(24, p.width-52))})
+		}
+		p.table([]string{"date", ">once", ">now", ">last session", "id", "entry"}, rows)
+		tellMore(p, n)
+	}
+	if p.terminal {
+		p.line("\n%s", p.dim("What has one of them left behind? jivad ghosts --of ID"))
+	}
+}
+
+func tellMore(p *printer, n int) {
+	if n > mostListed {
+		p.line("… and %d more; --json lists all", n-mostListed)
+	}
+}
+
+func (a *app) tellCounterfactual(r lifecycle.Counterfactual, svg string) error {
+	if svg != "" {
+		var picture bytes.Buffer
+		if err := soul.GhostSVG(&picture, pictureOf(r)); err != nil {
+			return err
+		}
+		if svg == "-" {
+			_, err := a.stdout.Write(picture.Bytes())
+			return err
+		}
+		if err := writeFile(svg, picture.Bytes()); err != nil {
+			return err
+		}
+	}
+	return a.answer(r, func(p *printer) {
+		tellEffect(p, r)
+		if svg != "" && !a.flags.quiet {
+			p.line("\nWritten: %s", svg)
+		}
+	})
+}
+
+func writeFile(path string, data []byte) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+func tellEffect(p *printer, r lifecycle.Counterfactual) {
+	p.line("%s", p.bold(titleOf(r)))
+	if note := noteOf(r); note != "" {
+		p.line("%s", cut(note, max(60, p.width)))
+	}
+	p.line("")
+	rows := [][]string{}
+	for _, m := range r.Measures {
+		row := []string{measureNames[m.Name], figureOf(m.Name, m.Value), "–", "–", "", "–"}
+		if c := m.Chance; c != nil {
+			row[2], row[3], row[5] = figureOf(m.Name, c.Median), figureOf(m.Name, c.Upper), fmt.Sprintf("%.2f", c.P)
+			if c.Larger {
+				row[4] = "larger"
+			}
+		}
+		rows = append(rows, row)
+	}
+	p.table([]string{"what differs today", ">without it", ">by chance", ">up to", "", ">p"}, rows)
+	p.line("%s", p.dim(basisOf(r)))
+	for _, n := range r.Notes {
+		p.line("%s.", n)
+	}
+	p.line("\nIt was woken or held down %s by the %s that are left.", count(r.Woken, "time", "times"), count(r.Events, "entry", "entries"))
+	tellDepths(p, r)
+	if r.Soul != nil {
+		tellInstead(p, *r.Soul)
+	}
+}
+
+func tellDepths(p *printer, r lifecycle.Counterfactual) {
+	if len(r.Depths) == 0 {
+		p.line("No other impression would be deeper or less deep.")
+		return
+	}
+	p.line("Of %s %d would be deeper or less deep by 0.0005 or more. The most changed:\n", count(r.Impressions, "impression", "impressions"), r.Changed)
+	rows := [][]string{}
+	for _, d := range r.Depths {
+		with, without := fmt.Sprintf("%.3f", d.With), fmt.Sprintf("%.3f", d.Without)
+		switch d.Only {
+		case "with":
+			without = "–"
+		case "without":
+			with = "–"
+		}
+		rows = append(rows, []string{dash(d.Date), with, without, fmt.Sprintf("%+.3f", d.Without-d.With), tail(d.ID), cut(dash(oneLine(d.Excerpt)), max(24, p.width-50))})
+	}
+	p.table([]string{"date", ">as it is", ">without", ">change", "id", "entry"}, rows)
+}
+
+// tellInstead shows what SOUL.md would say.
+func tellInstead(p *printer, s lifecycle.GhostSoul) {
+	if len(s.Said)+len(s.Instead) == 0 {
+		p.line("\nSOUL.md would say the same in all its %d lines.", s.Lines)
+		return
+	}
+	p.line("\nSOUL.md would say in %d of its %d lines (cosine of the identities %.4f):", max(len(s.Said), len(s.Instead)), s.Lines, s.Cosine)
+	show := func(sign string, lines []string, paint func(string) string) {
+		for _, line := range lines[:min(len(lines), mostListed)] {
+			p.line("%s", paint(sign+" "+oneLine(line)))
+		}
+		tellMore(p, len(lines))
+	}
+	show("-", s.Said, p.bad)
+	show("+", s.Instead, p.good)
+}
+
+var measureNames = map[string]string{
+	lifecycle.MeasureDepths: "depths of the others, sum of changes",
+	lifecycle.MeasureEvents: "entries that would have woken others",
+	lifecycle.MeasureAngle:  "character of the store, degrees",
+	lifecycle.MeasureSoul:   "meaning of SOUL.md, 1 − cosine",
+	lifecycle.MeasureLines:  "lines of SOUL.md",
+}
+
+func figureOf(name string, v float64) string {
+	switch name {
+	case lifecycle.MeasureEvents, lifecycle.MeasureLines:
+		return fmt.Sprintf("%g", v) // a median may lie between two
+	case lifecycle.MeasureSoul:
+		return fmt.Sprintf("%.4f", v)
+	}
+	return fmt.Sprintf("%.3f", v)
+}
+
+func titleOf(r lifecycle.Counterfactual) string {
+	entries := count(len(r.Entries), "entry", "entries")
+	switch r.Kind {
+	case "session":
+		if r.Name != "" {
+			return fmt.Sprintf("Without session %s of %s (%s)", r.ID, r.Name, entries)
+		}
+		return fmt.Sprintf("Without session %s (%s)", r.ID, entries)
+	case "tendency":
+		return fmt.Sprintf("Without the tendency “%s” (%s)", oneLine(r.Name), entries)
+	}
+	date := ""
+	if len(r.Entries) > 0 && r.Entries[0].Date != "" {
+		date = " of " + r.Entries[0].Date
+	}
+	return "Without the entry " + tail(r.ID) + date
+}
+
+// noteOf is what was removed, on one line.
+func noteOf(r lifecycle.Counterfactual) string {
+	var parts []string
+	for _, e := range r.Entries[:min(len(r.Entries), 3)] {
+		if e.Excerpt == "" {
+			continue
+		}
+		text := oneLine(e.Excerpt)
+		if len(r.Entries) > 1 {
+			text = cut(text, 44)
+		}
+		parts = append(parts, "“"+text+"”")
+	}
+	return strings.Join(parts, " ")
+}
+
+// basisOf says what chance is here.
+func basisOf(r lifecycle.Counterfactual) string {
+	b := r.Baseline
+	if b == nil {
+		return "Not compared with chance."
+	}
+	i := slices.IndexFunc(r.Measures, func(m lifecycle.GhostMeasure) bool { return m.Chance != nil })
+	band := ""
+	if i >= 0 {
+		held := r.Measures[i].Chance.Band
+		band = fmt.Sprintf("; %.0f %% of such stay below “up to”", 100*held)
+	}
+	text := fmt.Sprintf("By chance: the median of %s of %s each%s.", count(b.Removals, "random removal", "random removals"), count(b.Entries, "entry", "entries"), band)
+	if n := len(r.Sessions); n > 0 || b.Sessions > 0 {
+		text += fmt.Sprintf("\nNothing would be left of %s; by chance of %.1f.", count(n, "session", "sessions"), b.Sessions)
+	}
+	return text
+}
+
+// pictureOf is the report as it is drawn.
+func pictureOf(r lifecycle.Counterfactual) soul.GhostPicture {
+	p := soul.GhostPicture{Title: titleOf(r), Note: noteOf(r)}
+	for _, m := range r.Measures {
+		b := soul.GhostBar{Label: measureNames[m.Name], Value: figureOf(m.Name, m.Value), At: max(m.Value, 0)}
+		if c := m.Chance; c != nil {
+			b.Chance, b.Larger = &[3]float64{max(c.Least, 0), max(c.Median, 0), max(c.Upper, 0)}, c.Larger
+			b.Value += fmt.Sprintf(" (chance up to %s)", figureOf(m.Name, c.Upper))
+		}
+		p.Bars = append(p.Bars, b)
+	}
+	for _, e := range r.Entries {
+		if e.Session > 0 && !slices.Contains(p.Marks, e.Session) {
+			p.Marks = append(p.Marks, e.Session)
+		}
+	}
+	for _, c := range r.Curves {
+		p.Curves = append(p.Curves, soul.GhostCurve{Label: strings.TrimSpace(c.Date + " " + oneLine(c.Excerpt)), Session: c.Session, With: c.With, Without: c.Without})
+	}
+	return p
+}
