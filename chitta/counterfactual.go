@@ -34,7 +34,7 @@ type Retracing struct {
 	// state is what the log comes to; earlier is the state at the end of the
 	// session before the last, nil where there is none.
 	state, earlier *fold.State
-	told           []told
+	told           []lived
 	// marks are states on the way, the first before the first event.
 	marks []*fold.State
 	// closed is where each session ended last.
@@ -43,8 +43,8 @@ type Retracing struct {
 	spare, room int
 }
 
-// told is what one experience found and did.
-type told struct {
+// lived is what one experience found and did.
+type lived struct {
 	sequence uint64
 	id       fold.ID
 	session  uint32
@@ -113,6 +113,10 @@ func (r *Retracing) first(ctx context.Context, live *fold.State, progress func(d
 			if state.Sequence >= last/markCount*uint64(len(r.marks)) && len(r.marks) < markCount {
 				r.marks = append(r.marks, state.Clone())
 			}
+			e, err := r.look.attach(state, e, &r.amendments)
+			if err != nil {
+				return err
+			}
 			wide := nearest(state, e, state.Params.Gate.Candidates+r.spare, r.look.opts.Workers)
 			out, err := fold.Step(state, e, wide[:min(len(wide), state.Params.Gate.Candidates)])
 			if err != nil {
@@ -148,7 +152,7 @@ func toldOf(progress func(done, total uint64), total uint64) func(uint64) {
 
 // tell notes what an experience found and did.
 func (r *Retracing) tell(seq uint64, id fold.ID, state *fold.State, wide []fold.Candidate, out fold.Outcome) {
-	t := told{sequence: seq, id: id, session: state.Session.Number, passed: passedOf(out)}
+	t := lived{sequence: seq, id: id, session: state.Session.Number, passed: passedOf(out)}
 	if r.room -= 8 * len(wide); r.room >= 0 {
 		t.whole = len(wide) < state.Params.Gate.Candidates+r.spare
 		t.near = make([]likeness, len(wide))
@@ -237,7 +241,13 @@ func (r *Retracing) Without(ctx context.Context, sequences []uint64, o WithoutOp
 			e, keep := p.apply(e)
 			return r.amendments.Resolve(e), keep
 		},
-		Step:     func(e fold.Event) error { return f.step(e, o.Ended) },
+		Step: func(e fold.Event) error {
+			e, err := r.look.attach(f.state, e, &r.amendments)
+			if err != nil {
+				return err
+			}
+			return f.step(e, o.Ended)
+		},
 		Progress: toldOf(o.Progress, last),
 	})
 	if err != nil {
@@ -404,7 +414,7 @@ func (f *refold) compare(seq uint64, out fold.Outcome) {
 }
 
 // find is what is told of the experience at seq, nil where there is none.
-func (r *Retracing) find(seq uint64) *told {
+func (r *Retracing) find(seq uint64) *lived {
 	i := sort.Search(len(r.told), func(i int) bool { return r.told[i].sequence >= seq })
 	if i == len(r.told) || r.told[i].sequence != seq {
 		return nil

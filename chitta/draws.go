@@ -43,7 +43,7 @@ func (r *Retracing) Draws(sequences []uint64, n int) [][]uint64 {
 type deck struct {
 	random *rand.Rand
 	// others are the experiences that are not examined, by place in told.
-	others []told
+	others []lived
 	// sizes counts the experiences of each session; free are the sessions without
 	// an examined one, in order.
 	sizes map[uint32]int
@@ -113,7 +113,7 @@ func (d *deck) draw() ([]uint64, bool) {
 		chosen[sessions[at]] = true
 	}
 	var out []uint64
-	var rest []told
+	var rest []lived
 	for _, t := range d.others {
 		if chosen[t.session] {
 			out = append(out, t.sequence)
@@ -125,7 +125,7 @@ func (d *deck) draw() ([]uint64, bool) {
 	left := maps.Clone(d.sizes)
 	// First such that no session is emptied, then, where that is not enough, any.
 	for _, spare := range []int{1, 0} {
-		rest = slices.DeleteFunc(rest, func(t told) bool {
+		rest = slices.DeleteFunc(rest, func(t lived) bool {
 			if single == 0 || left[t.session] <= spare {
 				return false
 			}

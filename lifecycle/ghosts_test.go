@@ -38,9 +38,9 @@ var themes = [][]string{
 	strings.Fields("office desk meeting report numbers clock colleague phone"),
 }
 
-// lived is a history of days with three entries each on one or other theme, and on
+// ghostly is a history of days with three entries each on one or other theme, and on
 // day 38 a storm over the river.
-func lived(days int) []lifecycle.Note {
+func ghostly(days int) []lifecycle.Note {
 	r := rand.New(rand.NewPCG(7, 11))
 	var out []lifecycle.Note
 	add := func(day int, text string) {
@@ -67,7 +67,7 @@ func storyWorld(t testing.TB, days int) (*world, *lifecycle.Companion) {
 	w := newWorld(t)
 	w.opts.Assessor = feeling{}
 	c := w.live(t)
-	if _, err := c.Import(t.Context(), lived(days), nil); err != nil {
+	if _, err := c.Import(t.Context(), ghostly(days), nil); err != nil {
 		t.Fatal(err)
 	}
 	return w, c

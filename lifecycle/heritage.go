@@ -142,19 +142,25 @@ func (c *Companion) heritageOf(ctx context.Context, n int, state *fold.State) (h
 }
 
 // tendenciesOf are those that session n left; none where they are not kept.
-func (c *Companion) tendenciesOf(n int) (found []vasana.Vasana, err error) {
+func (c *Companion) tendenciesOf(n int) ([]vasana.Vasana, error) {
+	h, err := c.keptHeritage(n)
+	return h.vasanas, err
+}
+
+// keptHeritage is what session n handed on, as the store has it; nothing where it
+// is not kept.
+func (c *Companion) keptHeritage(n int) (h heritage, err error) {
 	name := heritageName(n)
 	data, err := c.store.Value(name)
 	if errors.Is(err, chitta.ErrNotFound) {
-		return nil, nil
+		return heritage{}, nil
 	}
 	if err != nil {
-		return nil, err
+		return heritage{}, err
 	}
 	err = c.store.View(func(state *fold.State) error {
-		h, err := decodeHeritage(name, data, state)
-		found = h.vasanas
+		h, err = decodeHeritage(name, data, state)
 		return err
 	})
-	return found, err
+	return h, err
 }

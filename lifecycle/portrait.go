@@ -29,25 +29,25 @@ type painter struct {
 	// past is what the session before the last really handed on.
 	past heritage
 	// lines are vectors that were made already.
-	lines *embedded
+	lines *remembering
 }
 
 // newPainter prepares for a store that came to a state.
 func (c *Companion) newPainter(ctx context.Context, state *fold.State) (*painter, error) {
-	p := &painter{c: c, lines: &embedded{c.opts.Embedder, map[string][]float32{}}}
+	p := &painter{c: c, lines: &remembering{c.opts.Embedder, map[string][]float32{}}}
 	var err error
 	p.past, err = c.apart().heritageOf(ctx, int(state.Session.Number)-1, state)
 	return p, err
 }
 
-// embedded remembers the vectors of what it has embedded.
-type embedded struct {
+// remembering keeps the vectors of what it has embedded.
+type remembering struct {
 	Embedder
 	known map[string][]float32
 }
 
 // Embed implements Embedder.
-func (e *embedded) Embed(ctx context.Context, text string) ([]float32, error) {
+func (e *remembering) Embed(ctx context.Context, text string) ([]float32, error) {
 	if v, ok := e.known[text]; ok {
 		return v, nil
 	}
@@ -118,11 +118,11 @@ func (p *painter) summary(ctx context.Context, c *Companion, state, earlier *fol
 var numbered = regexp.MustCompile(`^\| \d+ \| `)
 
 func (p *painter) tendencies(ctx context.Context, c *Companion, state *fold.State, past []vasana.Vasana) ([]vasana.Vasana, error) {
-	depths, err := depthsOf(state)
+	depths, hardness, err := new(fold.Ageing).Of(state)
 	if err != nil {
 		return nil, err
 	}
-	return c.tendencies(ctx, state, depths, past)
+	return c.tendencies(ctx, state, depths, hardness, past)
 }
 
 // recordsWithout are the records of the sessions that would have been, with the

@@ -120,11 +120,12 @@ func counted(r sessionRecord, state *fold.State) sessionRecord {
 func (w *rewriting) compose(ctx context.Context, at, before int, state *fold.State) error {
 	old := w.records[at]
 	var past heritage
-	own, err := w.c.tendenciesOf(before)
+	own, err := w.c.keptHeritage(before)
 	if err != nil {
 		return err
 	}
-	for _, v := range own {
+	past.peaks = own.peaks
+	for _, v := range own.vasanas {
 		v.Name = ""
 		past.vasanas = append(past.vasanas, v)
 	}
@@ -147,7 +148,13 @@ func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Val
 	var out []chitta.Value
 	for _, v := range old {
 		if !strings.HasPrefix(v.Name, prefixRecord) && !strings.HasPrefix(v.Name, prefixHeritage) && v.Name != valueCurrent {
-			out = append(out, v)
+			v, stays, err := seenWithout(v, x)
+			if err != nil {
+				return nil, err
+			}
+			if stays {
+				out = append(out, v)
+			}
 		}
 	}
 	for _, r := range w.records {
