@@ -56,6 +56,11 @@ func TestAFilledStoreIsTheSame(t *testing.T) {
 		dirs := [2]string{mkdir(rt), mkdir(rt)}
 		defer func() { _ = os.RemoveAll(dirs[0]); _ = os.RemoveAll(dirs[1]) }()
 		deeds := drawDeeds(rt)
+		for i := range deeds { // a store that changed its embedder is not filled from an export
+			if deeds[i].kind == "reembed" {
+				deeds[i].kind = "end"
+			}
+		}
 		a, at := live(rt, dirs[0], rapid.IntRange(2, 60).Draw(rt, "snapshots"), deeds, nil)
 		defer a.Close(context.Background()) //nolint:errcheck // what matters is checked
 		var gone []uint64

@@ -101,7 +101,7 @@ const (
 // one that a person ended may not, nor one of before a change of embedder.
 func (c *Companion) mayContinue(number int) bool {
 	changed := false
-	_ = c.store.View(func(s *fold.State) error { changed = s.Session.Events > 0 && len(s.Session.Sum) == 0; return nil })
+	_ = c.store.View(func(s *fold.State) error { changed = s.Session.Events > 0 && s.Session.Centroid() == nil; return nil })
 	if changed {
 		return false
 	}

@@ -29,7 +29,7 @@ func checkEmbedderChanged(s *State, b EmbedderChanged) error {
 	if err := checkLength("embedder", b.Embedder, 1, 128); err != nil {
 		return err
 	}
-	if s.Session.Open {
+	if s.Session.Open && len(s.Impressions) > 0 {
 		return fmt.Errorf("%w: session %d is open; the embedder changes between sessions", ErrSession, s.Session.Number)
 	}
 	if n := len(s.Impressions); n > 0 && (b.Rows == nil || b.Rows.Len() != n || b.Rows.Dim() != b.Dim) {

@@ -77,7 +77,11 @@ func TestANewEmbedderLeavesCharactersAsTheyAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, after, e := migrated(t)
 		rows := e.Body.(fold.EmbedderChanged).Rows
-		if after.Embedder != "test/2" || after.Dim != newDim || len(after.Session.Sum) != newDim || after.Session.Centroid() != nil {
+		sum := 0
+		if after.Session.Number > 0 { // it may be taken up again
+			sum = newDim
+		}
+		if after.Embedder != "test/2" || after.Dim != newDim || len(after.Session.Sum) != sum || after.Session.Centroid() != nil {
 			t.Fatalf("%s, %d dimensions, sum of %d", after.Embedder, after.Dim, len(after.Session.Sum))
 		}
 		for i, m := range after.Impressions {
