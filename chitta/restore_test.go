@@ -160,6 +160,9 @@ func TestRestoreRefuses(t *testing.T) {
 
 // A disk without room changes nothing.
 func TestRestoreWithoutRoom(t *testing.T) {
+	if !alone(t) {
+		return
+	}
 	d := newDamagedStore(t)
 	full(t, 50<<10, func() {
 		o := restoreOptions(d)
