@@ -79,6 +79,9 @@ func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string
 			return err
 		}
 	}
+	// What an init that was killed left beside it; one that runs just now sees that
+	// the configuration is there. It holds settings only: where it has to stay, it may.
+	_ = atomicfile.RemoveLeftovers(report.Config)
 	// From here on the configuration is read like by any other verb.
 	a.flags.config = report.Config
 	settings, at, err := a.find()
@@ -201,9 +204,6 @@ func writeConfig(r initReport) (written bool, err error) {
 // writeNew makes a file that is not there yet, whole or not at all: half a
 // configuration would be taken for the person's.
 func writeNew(path string, data []byte) (written bool, err error) {
-	if err := atomicfile.RemoveLeftovers(path); err != nil {
-		return false, err
-	}
 	dir := filepath.Dir(path)
 	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*.tmp")
 	if err != nil {
