@@ -9,7 +9,7 @@ BASE        ?= HEAD~1
 export LDFLAGS
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test check fmt lint house race diaries cover fuzz bench bench-compare golden cross test-arm64 clean
+.PHONY: help build run test check fmt lint house race diaries cover fuzz bench bench-compare golden torture cross test-arm64 clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,11 @@ bench-compare: ## benchmarks of BASE (HEAD~1) against the work tree
 
 golden: ## write the golden files anew; read the diff before committing it
 	scripts/golden.sh
+
+torture: build ## kill it, fill its disk, cut its power: MINUTES (10), or ROUNDS, or SWEEP=1
+	@mkdir -p bin && CGO_ENABLED=0 go build -o bin/torture ./internal/torture
+	bin/torture -binary bin/jivad -minutes $(or $(MINUTES),10) $(if $(ROUNDS),-rounds $(ROUNDS)) $(if $(SWEEP),-sweep) \
+	  $(if $(SEED),-seed $(SEED)) $(if $(ROUND),-round $(ROUND)) $(TORTURE)
 
 cross: ## binaries for every supported board, with their sizes
 	scripts/cross.sh

@@ -41,7 +41,8 @@ var arrows = map[string][]string{
 	"internal/ollama":          {"chitta/fold", "reactivation", "gate", "lifecycle"},
 	"internal/api":             {"lifecycle", "soul"},
 	"internal/config":          {"boards", "gate", "reactivation"},
-	"cmd/jivad":                {"*"}, // the only place that wires
+	"internal/torture":         {"internal/api", "internal/sample", "lifecycle", "soul"}, // takes the program apart, is no part of it
+	"cmd/jivad":                {"*"},                                                    // the only place that wires
 }
 
 // pure packages take values and return values. Whatever could make a second fold of the same events

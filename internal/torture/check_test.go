@@ -1,0 +1,139 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/jivad/jivad/lifecycle"
+)
+
+// kinds are those of a round's failures.
+func (r *round) kinds() (out []string) {
+	for _, f := range r.Failures {
+		out = append(out, f.Kind)
+	}
+	return out
+}
+
+func held(ids ...string) contents {
+	var c contents
+	for _, id := range ids {
+		c.entries = append(c.entries, remembered{id: id, date: "2024-01-01", text: "text of " + id})
+	}
+	return c
+}
+
+// Everything that may be wrong is told by its kind, and what is right is not.
+func TestChecksOfEntries(t *testing.T) {
+	base, done := held("a", "b", "c", "d"), held("a", "b", "e", "f") // c and d are forgotten, e and f written
+	for _, x := range []struct {
+		name string
+		now  contents
+		with func(*round)
+		want []string
+	}{
+		{"nothing done yet", base, nil, nil},
+		{"all done", done, func(r *round) { r.acked = map[string]bool{"e": true, "f": true}; r.forgot = true }, nil},
+		{"one written", held("a", "b", "c", "d", "e"), func(r *round) { r.acked = map[string]bool{"e": true} }, nil},
+		{"an old one lost", held("a", "c", "d"), nil, []string{kindLost}},
+		{"an acknowledged one lost", base, func(r *round) { r.acked = map[string]bool{"e": true} }, []string{kindLost}},
+		{"fewer than were counted", held("a", "b", "c", "d", "e"), func(r *round) { r.count = 4 }, []string{kindLost}},
+		{"half forgotten", held("a", "b", "c"), nil, []string{kindLost}},
+		{"forgotten and back", base, func(r *round) { r.forgot = true }, []string{kindBack}},
+		{"a strange one", held("a", "b", "c", "d", "z"), nil, []string{kindStrange}},
+		{"one cut short", contents{entries: append(held("b", "c", "d").entries, remembered{"a", "2024-01-01", "text"})}, nil, []string{kindLost}},
+		{"one twice", contents{entries: append(held("a", "b", "c", "d").entries, remembered{"e", "2024-01-01", "text of a"})}, nil, []string{kindTwice, kindLost}},
+	} {
+		r := &round{}
+		if x.with != nil {
+			x.with(r)
+		}
+		r.checkEntries(base, done, x.now)
+		if got := r.kinds(); !slices.Equal(got, x.want) {
+			t.Errorf("%s: %v, want %v (%v)", x.name, got, x.want, r.Failures)
+		}
+	}
+}
+
+func TestComparingTheEnd(t *testing.T) {
+	want := held("a", "b")
+	want.digest = "1234567890abcdef"
+	other := held("a", "b")
+	other.digest = "abcdef1234567890"
+	more := held("a", "b", "c")
+	more.digest = want.digest
+	for _, x := range []struct {
+		got  contents
+		deed deed
+		want []string
+	}{
+		{want, deed{}, nil},
+		{other, deed{}, []string{kindState}},
+		{other, deed{free: true}, nil},
+		{more, deed{}, []string{kindTwice}},
+		{contents{entries: want.entries[:1], digest: want.digest}, deed{}, []string{kindLost, kindTwice}},
+	} {
+		r := &round{deed: &x.deed}
+		r.compare(want, x.got)
+		if got := r.kinds(); !slices.Equal(got, x.want) {
+			t.Errorf("%v, want %v", r.Failures, x.want)
+		}
+	}
+}
+
+func TestChecksOfFiles(t *testing.T) {
+	r := &round{data: t.TempDir(), deed: &deed{}}
+	r.checkSoulFile() // none yet
+	r.checkLeft()
+	if len(r.Failures) > 0 {
+		t.Fatal(r.Failures)
+	}
+	for _, doc := range []string{"", "---\nschema: jivad/soul/1\n", "---\nschema: other\n---\n"} {
+		r.Failures = nil
+		if err := os.WriteFile(filepath.Join(r.data, "SOUL.md"), []byte(doc), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r.checkSoulFile(); !slices.Equal(r.kinds(), []string{kindSoul}) {
+			t.Errorf("SOUL.md %q: %v", doc, r.Failures)
+		}
+	}
+	for _, name := range []string{"chitta.db.rewrite", "chitta.db.new-7", ".SOUL.md.12.tmp"} {
+		r.Failures = nil
+		path := filepath.Join(r.data, name)
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r.checkLeft(); !slices.Equal(r.kinds(), []string{kindLeft}) {
+			t.Errorf("%s: %v", name, r.Failures)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestMaterial(t *testing.T) {
+	m, err := gather(t.TempDir(), 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := gather(t.TempDir(), 7)
+	if err != nil || !slices.EqualFunc(m.history, again.history, func(a, b lifecycle.Note) bool { return a == b }) {
+		t.Errorf("the same seed gives other texts: %v", err)
+	}
+	texts := map[string]bool{}
+	for _, n := range slices.Concat(m.history, m.more) {
+		texts[n.Text] = true
+	}
+	for _, text := range append(slices.Clone(m.live), m.edited) {
+		texts[text] = true
+	}
+	if len(texts) != historyEntries+moreEntries+liveEntries+1 {
+		t.Errorf("%d texts differ", len(texts))
+	}
+	if m.history[m.doomed[0]].Date != m.history[m.doomed[0]+1].Date || m.history[m.doomed[1]].Date == m.history[m.doomed[1]+1].Date || m.history[m.doomed[1]].Date == m.history[m.doomed[1]-1].Date {
+		t.Error("one to forget must share its day, one be alone on it")
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// TestMutantsAreFound builds programs that each keep one promise less, and sees
+// that the harness finds them out. It takes minutes: TORTURE_MUTANTS=1 runs it.
+func TestMutantsAreFound(t *testing.T) {
+	if os.Getenv("TORTURE_MUTANTS") == "" {
+		t.Skip("skipped: it builds the program several times; TORTURE_MUTANTS=1 runs it")
+	}
+	if err := trapsWork(); err != nil {
+		t.Skip("skipped: programs cannot be stopped at their system calls here:", err)
+	}
+	for _, m := range []struct {
+		variant
+		deeds, faults string
+		kinds         []string
+	}{
+		{
+			variant: variant{name: "acknowledges-first", file: filepath.Join("lifecycle", "intake.go"), swaps: [][2]string{
+				{"	return r.wait(ctx)\n", "	_ = r\n	return Receipt{Event: formatID(eventID(p.note.Date, p.key, 0))}, nil\n"},
+			}},
+			deeds: "write", faults: "kill-call", kinds: []string{kindLost},
+		},
+		{
+			variant: variant{name: "never-syncs", file: filepath.Join("chitta", "schema.go"), swaps: [][2]string{
+				{"	o := &bolt.Options{Timeout: lockTimeout,", "	o := &bolt.Options{NoSync: true, Timeout: lockTimeout,"},
+			}},
+			deeds: "write", faults: "power", kinds: []string{kindLost, kindVerify, kindFailed},
+		},
+		{
+			variant: variant{name: "renames-unsynced", file: filepath.Join("internal", "atomicfile", "atomicfile.go"), swaps: [][2]string{
+				{"if err := w.temp.Sync(); err != nil {", "if err := error(nil); err != nil {"},
+			}},
+			deeds: "session-end", faults: "power", kinds: []string{kindSoul},
+		},
+		{
+			variant: variant{name: "removes-before-renaming", file: filepath.Join("chitta", "rewrite.go"), swaps: [][2]string{
+				{"	if err := os.Rename(filepath.Join(s.opts.Dir, rewriteName), path); err != nil {", "	_ = os.Remove(path)\n	if err := os.Rename(filepath.Join(s.opts.Dir, rewriteName), path); err != nil {"},
+			}},
+			deeds: "forget-daemon", faults: "kill-call", kinds: []string{kindLost, kindFailed},
+		},
+	} {
+		t.Run(m.name, func(t *testing.T) {
+			l, err := newLab(t.Context(), shortDir(t), "", 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.binary, err = l.variant(t.Context(), m.variant); err != nil {
+				t.Fatal(err)
+			}
+			p := plan{told: func(o outcome) {}}
+			if p.deeds, err = chosen(deeds(), m.deeds, func(d deed) string { return d.name }); err != nil {
+				t.Fatal(err)
+			}
+			if p.faults, err = chosen(faults(), m.faults, func(f fault) string { return f.name }); err != nil {
+				t.Fatal(err)
+			}
+			// As many rounds as there are calls, and more for what chance decides.
+			const rounds = 160
+			for p.from = 0; p.from < rounds; p.from++ {
+				p.rounds = 1
+				all, err := l.run(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, f := range all[0].Failures {
+					if slices.Contains(m.kinds, f.Kind) {
+						t.Logf("found in round %d: %s, %s: %s", p.from, all[0].How, f.Kind, f.What)
+						return
+					}
+					t.Logf("round %d: %s: %s", p.from, f.Kind, f.What)
+				}
+			}
+			t.Errorf("not found in %d rounds", rounds)
+		})
+	}
+}
