@@ -132,6 +132,9 @@ func (s *Store) Texts(after uint64, f func(seq uint64, t Text) error) error {
 			c := tx.Bucket(bucketTexts).Cursor()
 			for k, v := c.Seek(sequenceKey(after + 1)); k != nil && seen < page; k, v = c.Next() {
 				seen++
+				if sequenceOf(k) <= after {
+					return fmt.Errorf("%w: a text stands out of its place", ErrDamaged)
+				}
 				after = sequenceOf(k)
 				it := item{seq: after}
 				kept, err := s.readText(it.seq, v, &it.t)
