@@ -74,9 +74,9 @@ func isIBAN(s string) bool {
 // figures are digits with what people set between them.
 var figures = regexp.MustCompile(`(?:\+ ?)?\(?[0-9](?:[ ./()-]{0,3}[0-9])*`)
 
-// numbers finds numbers that are long, or are those of telephones, accounts and
+// longNumbers finds numbers that are long, or are those of telephones, accounts and
 // cards: what matters is how many digits there are.
-func numbers(plain string) []Detail {
+func longNumbers(plain string) []Detail {
 	var out []Detail
 	for _, m := range figures.FindAllStringIndex(plain, -1) {
 		start, end := withoutTimes(plain, m[0], m[1])
@@ -157,19 +157,19 @@ var (
 // isDay tells of a date in figures.
 func isDay(s string) bool {
 	if m := yearFirst.FindStringSubmatch(s); m != nil {
-		return within(m[1], 1000, 2199) && within(m[2], 1, 12) && within(m[3], 1, 31)
+		return inside(m[1], 1000, 2199) && inside(m[2], 1, 12) && inside(m[3], 1, 31)
 	}
 	m := dayFirst.FindStringSubmatch(s)
-	return m != nil && within(m[1], 1, 31) && within(m[2], 1, 31) && (len(m[3]) == 2 || within(m[3], 1000, 2199))
+	return m != nil && inside(m[1], 1, 31) && inside(m[2], 1, 31) && (len(m[3]) == 2 || inside(m[3], 1000, 2199))
 }
 
 // isSpan tells of two years.
 func isSpan(s string) bool {
 	m := twoYears.FindStringSubmatch(s)
-	return m != nil && within(m[1], 1000, 2199) && within(m[2], 1000, 2199) && m[1] <= m[2]
+	return m != nil && inside(m[1], 1000, 2199) && inside(m[2], 1000, 2199) && m[1] <= m[2]
 }
 
-func within(digits string, low, high int) bool {
+func inside(digits string, low, high int) bool {
 	n, err := strconv.Atoi(digits)
 	return err == nil && n >= low && n <= high
 }

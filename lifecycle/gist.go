@@ -139,7 +139,7 @@ func Details(text string) []Detail {
 			}
 		}
 	}
-	found = append(found, numbers(plain)...)
+	found = append(found, longNumbers(plain)...)
 	slices.SortStableFunc(found, func(a, b Detail) int {
 		if a.Start != b.Start {
 			return a.Start - b.Start
