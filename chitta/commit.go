@@ -15,9 +15,11 @@ import (
 // Entry is one event to append, with the text that stands beside it.
 type Entry struct {
 	Body fold.Body
-	// Text is kept beside an Experienced event; for a Superseded one it replaces
-	// the text of the target. Nil keeps none.
-	Text *Text
+	// Text is kept beside an Experienced event, nil for none. For a Superseded one
+	// it replaces the text of the target; nil leaves that, or takes it away where
+	// NoText says so.
+	Text   *Text
+	NoText bool
 }
 
 // Value is a record kept under a name beside the log; nil Data removes it.
@@ -49,8 +51,10 @@ type request struct {
 	results []Result
 	err     error
 	done    chan struct{}
-	// written are the events that the batch appended, in order.
+	// written are the events that the batch appended, in order, and gone the
+	// entries whose texts went with them.
 	written []fold.Event
+	gone    []uint64
 }
 
 // maxGroup bounds how many batches share one transaction.
@@ -125,7 +129,9 @@ func (s *Store) commitGroup(group []*request) {
 		fail(admitted, s.broken)
 		return
 	}
-	s.snapshotIfDue()
+	if s.settle() {
+		s.snapshotIfDue()
+	}
 }
 
 // notWritten is what is answered when a transaction failed. Where it cannot be
@@ -182,7 +188,7 @@ func (s *Store) write(group []*request) (admitted []*request, err error) {
 var errNothing = errors.New("nothing to write")
 
 func (s *Store) writeBatch(tx *bolt.Tx, r *request, p *probe, h fold.Header) error {
-	r.written = r.written[:0]
+	r.written, r.gone = r.written[:0], nil
 	for i, e := range r.batch.Entries {
 		if r.results[i].Duplicate {
 			if x, ok := e.Body.(fold.Experienced); ok && r.results[i].Sequence == 0 {
@@ -190,6 +196,14 @@ func (s *Store) writeBatch(tx *bolt.Tx, r *request, p *probe, h fold.Header) err
 			}
 			continue
 		}
+		if _, ends := e.Body.(fold.SessionClosed); ends && !p.wrote {
+			// Nothing is written that is not folded: what the end buries is known.
+			r.gone = ending(s.state)
+			if err := s.bury(tx, r.gone); err != nil {
+				return err
+			}
+		}
+		p.wrote = true
 		event := fold.Event{Header: h, Body: e.Body}
 		data, err := fold.Encode(event)
 		if err != nil {
@@ -206,7 +220,7 @@ func (s *Store) writeBatch(tx *bolt.Tx, r *request, p *probe, h fold.Header) err
 				return err
 			}
 		}
-		if err := s.putText(tx, textKey(seq, e.Body), e.Text); err != nil {
+		if err := s.putText(tx, seq, e); err != nil {
 			return err
 		}
 	}
@@ -227,7 +241,7 @@ func (s *Store) writeBatch(tx *bolt.Tx, r *request, p *probe, h fold.Header) err
 				src.Entries[i].Sequence = r.results[at-1].Sequence
 			}
 		}
-		data, err := json.Marshal(src)
+		data, err := json.Marshal(unlinked(tx, src))
 		if err != nil {
 			return err
 		}
@@ -264,6 +278,7 @@ func (s *Store) foldGroup(group []*request) error {
 				return err
 			}
 			r.results[i].Outcome = out
+			s.owe(s.state.BuriedBy(out.Buried), r.gone)
 		}
 	}
 	return nil
@@ -311,6 +326,8 @@ type probe struct {
 	// fresh are the keys that the group itself brings.
 	fresh map[fold.Key]*Result
 	live  *Store
+	// wrote says that the group has written an event that is not folded yet.
+	wrote bool
 }
 
 func (s *Store) probe() *probe {

@@ -21,6 +21,9 @@ var (
 	ErrClosed = errors.New("store closed")
 	// ErrNotFound: nothing is stored under that name.
 	ErrNotFound = errors.New("not found")
+	// ErrBuried: the text of an entry was deleted because it is buried. It is an
+	// ErrNotFound.
+	ErrBuried = fmt.Errorf("buried: %w", ErrNotFound)
 	// ErrBroken: an acknowledged event could not be folded; the store takes no
 	// more until it was verified.
 	ErrBroken = errors.New("store stopped")

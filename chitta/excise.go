@@ -84,6 +84,8 @@ type plan struct {
 	left   map[uint64]*rowSum
 	change func(*filler) error
 	said   fold.Body
+	// buried are the entries that are buried then.
+	buried map[uint64]bool
 }
 
 // number is what session n is called from now on.
@@ -112,6 +114,11 @@ func (p *plan) apply(e fold.Event) (fold.Event, bool) {
 	case fold.EmbedderChanged:
 		if left := p.left[e.Sequence]; left != nil {
 			e.Body = left.on(b)
+		}
+	case fold.Experienced:
+		if p.buried[e.Sequence] {
+			b.Source = ""
+			e.Body = b
 		}
 	}
 	return e, true
@@ -314,6 +321,7 @@ func (s *Store) excise(ctx context.Context, p *plan, x Excision) error {
 		return err
 	}
 	p.After = state.Digest()
+	p.bury(state)
 	r, err := s.rewrite(ctx, p, last, x)
 	if err != nil {
 		return err
@@ -333,7 +341,7 @@ func (s *Store) excise(ctx context.Context, p *plan, x Excision) error {
 	if s.meta.Generation != r.meta.Generation {
 		return err // it was not replaced
 	}
-	s.checkpoint = checkpoint
+	s.checkpoint, s.owed = checkpoint, nil
 	s.freshCaches()
 	p.Copies, p.Left = s.dropCopies()
 	return err

@@ -7,3 +7,6 @@ import "context"
 func (s *Store) RetraceNarrowly(ctx context.Context, spare, room int) (*Retracing, error) {
 	return s.retrace(ctx, spare, room, nil)
 }
+
+// SealedText is a text as it stands under its key in a store's file.
+func SealedText(key, data []byte) []byte { return seal(bucketTexts, key, data) }

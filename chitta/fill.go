@@ -96,6 +96,11 @@ func (n *filled) write(f Filling, r *rewritten) error {
 		return err
 	}
 	r.last = n.state.Sequence
+	for _, seq := range n.state.BuriedEntries() {
+		if err := n.file.remove(bucketTexts, sequenceKey(seq)); err != nil {
+			return err
+		}
+	}
 	log, err := n.file.bucket(events.Bucket())
 	if err != nil {
 		return err
@@ -151,10 +156,12 @@ func (n *filled) add(e fold.Event, t *Text) error {
 			return err
 		}
 	}
-	if t != nil {
-		data, err := json.Marshal(t)
-		if err != nil {
-			return err
+	if _, ok := e.Body.(fold.Experienced); ok || t != nil {
+		data := noText
+		if t != nil {
+			if data, err = json.Marshal(t); err != nil {
+				return err
+			}
 		}
 		if err := n.file.put(bucketTexts, sequenceKey(seq), n.store.sealed(bucketTexts, sequenceKey(seq), data)); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package chitta
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,8 @@ type Text struct {
 	Body string `json:"body"`
 	// Label is a heading that is not a date.
 	Label string `json:"label,omitempty"`
+	// Gist says that Body is the gist of what was written, not all of it.
+	Gist bool `json:"gist,omitempty"`
 }
 
 // Source is what was last seen of one diary file.
@@ -35,51 +38,83 @@ type Source struct {
 
 // SourceEntry is one entry of a file and the event that it became.
 type SourceEntry struct {
-	Key      fold.Key `json:"key"`
-	Date     string   `json:"date,omitempty"`
-	Sequence uint64   `json:"sequence"`
+	Key  fold.Key `json:"key"`
+	Date string   `json:"date,omitempty"`
+	// Sequence is 0 where there is no such event, and where it is buried.
+	Sequence uint64 `json:"sequence"`
 	// FromBatch, if not 0, asks Append to fill Sequence from the entry at that
 	// place, counted from 1, of the same batch.
 	FromBatch int `json:"-"`
 }
 
-func textKey(seq uint64, body fold.Body) []byte {
-	if b, ok := body.(fold.Superseded); ok {
-		return sequenceKey(b.Target)
-	}
-	return sequenceKey(seq)
-}
-
-func (s *Store) putText(tx *bolt.Tx, key []byte, t *Text) error {
-	if t == nil {
+// putText writes what is kept beside an entry that was appended at seq.
+func (s *Store) putText(tx *bolt.Tx, seq uint64, e Entry) error {
+	key, data := sequenceKey(seq), noText
+	switch b := e.Body.(type) {
+	case fold.Experienced:
+	case fold.Superseded:
+		if e.Text == nil && !e.NoText {
+			return nil
+		}
+		key = sequenceKey(b.Target)
+	default:
 		return nil
 	}
-	data, err := json.Marshal(t)
-	if err != nil {
-		return err
+	if e.Text != nil && !e.NoText {
+		var err error
+		if data, err = json.Marshal(e.Text); err != nil {
+			return err
+		}
 	}
 	return s.put(tx, bucketTexts, key, data)
 }
 
-// TextOf returns what is kept of the entry at seq, or ErrNotFound.
+// TextOf returns what is kept of the entry at seq, or ErrNotFound where none was
+// to be kept, ErrBuried where it was and is gone.
 func (s *Store) TextOf(seq uint64) (Text, error) {
 	var t Text
 	err := s.view(func(tx *bolt.Tx) error {
 		value := tx.Bucket(bucketTexts).Get(sequenceKey(seq))
-		if value == nil {
+		if value == nil && isEntry(tx, seq) {
+			return fmt.Errorf("text of event %d: %w", seq, ErrBuried)
+		}
+		kept := false
+		if value != nil {
+			var err error
+			if kept, err = s.readText(seq, value, &t); err != nil {
+				return err
+			}
+		}
+		if !kept {
 			return fmt.Errorf("text of event %d: %w", seq, ErrNotFound)
 		}
-		return s.readText(seq, value, &t)
+		return nil
 	})
 	return t, err
 }
 
-func (s *Store) readText(seq uint64, value []byte, t *Text) error {
+// readText reads a text as it stands in its bucket; false says that none was to
+// be kept.
+func (s *Store) readText(seq uint64, value []byte, t *Text) (bool, error) {
 	data, err := s.opened(bucketTexts, sequenceKey(seq), value)
+	if err == nil && bytes.Equal(data, noText) {
+		return false, nil
+	}
 	if err == nil {
 		err = json.Unmarshal(data, t)
 	}
-	return asWritten(err, "text of event %d", seq)
+	return err == nil, asWritten(err, "text of event %d", seq)
+}
+
+// isEntry tells whether an experience stands at seq.
+func isEntry(tx *bolt.Tx, seq uint64) bool {
+	data, err := events.Get(tx, seq)
+	if err != nil {
+		return false
+	}
+	e, err := fold.Decode(seq, data)
+	_, ok := e.Body.(fold.Experienced)
+	return ok && err == nil
 }
 
 // Texts calls f for every text from sequence after on, in order, in short read
@@ -91,23 +126,31 @@ func (s *Store) Texts(after uint64, f func(seq uint64, t Text) error) error {
 		t   Text
 	}
 	for {
+		seen := 0
 		items := make([]item, 0, page)
 		err := s.view(func(tx *bolt.Tx) error {
 			c := tx.Bucket(bucketTexts).Cursor()
-			for k, v := c.Seek(sequenceKey(after + 1)); k != nil && len(items) < page; k, v = c.Next() {
-				it := item{seq: sequenceOf(k)}
-				if err := s.readText(it.seq, v, &it.t); err != nil {
+			for k, v := c.Seek(sequenceKey(after + 1)); k != nil && seen < page; k, v = c.Next() {
+				seen++
+				if sequenceOf(k) <= after {
+					return fmt.Errorf("%w: a text stands out of its place", ErrDamaged)
+				}
+				after = sequenceOf(k)
+				it := item{seq: after}
+				kept, err := s.readText(it.seq, v, &it.t)
+				if err != nil {
 					return err
 				}
-				items = append(items, it)
+				if kept {
+					items = append(items, it)
+				}
 			}
 			return nil
 		})
-		if err != nil || len(items) == 0 {
+		if err != nil || seen == 0 {
 			return err
 		}
 		for _, it := range items {
-			after = it.seq
 			if err := f(it.seq, it.t); err != nil {
 				return err
 			}

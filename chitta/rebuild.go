@@ -74,7 +74,7 @@ func (s *Store) rebuild(ctx context.Context, last uint64) error {
 		arithmetics = with(arithmetics, s.machine)
 	}
 	s.adopt(state, s.amendments, arithmetics)
-	return nil
+	return s.owedAtStart()
 }
 
 // adopt makes a state the live one, with the amendments and the machines'
@@ -214,6 +214,7 @@ func (s *Store) refoldGroup(group []*request, first uint64) error {
 	// What readers see changes at once, when the fold is done: until then the
 	// state goes with the amendments of before.
 	amendments, arithmetics := s.amendments.Clone(), s.arithmetic
+	before := s.state.BuriedEntries()
 	for _, r := range group {
 		for i := range r.results {
 			if !r.results[i].Duplicate {
@@ -251,6 +252,7 @@ func (s *Store) refoldGroup(group []*request, first uint64) error {
 		return err
 	}
 	s.adopt(state, amendments, with(arithmetics, s.machine))
+	s.refolded(before, state, group)
 	return nil
 }
 

@@ -194,7 +194,7 @@ func (s *Store) fillEvents(f *filler, p *plan, last uint64, progress func(string
 		if err != nil {
 			return err
 		}
-		if seq >= p.first {
+		if seq >= p.first || p.buried[seq] {
 			e, err := fold.Decode(seq, payload)
 			if err != nil {
 				return err
@@ -268,7 +268,7 @@ func (s *Store) each(bucket []byte, f func(k, v []byte) error) error {
 
 func (s *Store) fillTexts(f *filler, p *plan) error {
 	return s.each(bucketTexts, func(k, v []byte) error {
-		if p.drop[sequenceOf(k)] {
+		if p.drop[sequenceOf(k)] || p.buried[sequenceOf(k)] {
 			return nil
 		}
 		if _, err := s.opened(bucketTexts, k, v); err != nil {
@@ -291,7 +291,7 @@ func (s *Store) fillSources(f *filler, p *plan) error {
 			return asWritten(err, "record of a diary file")
 		}
 		for i := range src.Entries {
-			if p.drop[src.Entries[i].Sequence] {
+			if p.drop[src.Entries[i].Sequence] || p.buried[src.Entries[i].Sequence] {
 				src.Entries[i].Sequence = 0
 			}
 		}

@@ -94,6 +94,8 @@ type Store struct {
 	// checkpoint is the state at the opening of the current session: where a
 	// refold after an edit of the day starts.
 	checkpoint *fold.State
+	// owed are entries that are buried and whose texts are still there.
+	owed []uint64
 	// snapshotAt is the sequence of the newest snapshot.
 	snapshotAt uint64
 	started    Start
@@ -154,6 +156,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.told.fault.Store(&fault)
 	}
 	s.longestRead.Store(0) // nobody wrote yet
+	if o.Embedder != "" {
+		s.settle() // what a process owed that a crash ended
+	}
 	go s.commit()
 	if err := s.agree(ctx); err != nil {
 		return nil, errors.Join(err, s.Close(ctx))
@@ -272,7 +277,7 @@ func (s *Store) Close(ctx context.Context) error {
 	s.closeOnce.Do(func() {
 		close(s.closing)
 		<-s.finished
-		if s.broken == nil && s.state.Sequence > s.snapshotAt {
+		if s.broken == nil && s.state.Sequence > s.snapshotAt && len(s.owed) == 0 {
 			if e := s.snapshot(); e != nil {
 				s.log.Warn("no snapshot at the stop; the next start folds a longer tail", "error", e)
 			}

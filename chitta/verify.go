@@ -73,8 +73,8 @@ func (s *Store) Check(ctx context.Context) []Finding {
 	for {
 		look, live, _ := s.look()
 		out := []Finding{look.checkPages()}
-		records, _, amended := look.checkRecords(ctx, live.Sequence)
-		out = append(append(out, records), look.checkBeside(ctx, amended, live.Sequence)...)
+		records, _, in := look.checkRecords(ctx, live.Sequence)
+		out = append(append(out, records), look.checkBeside(ctx, in, live)...)
 		if s.Meta().Generation == look.meta.Generation {
 			s.adviseOn(out)
 			return out
@@ -104,10 +104,10 @@ func (s *Store) look() (*Store, *fold.State, fold.Amendments) {
 func (s *Store) verify(ctx context.Context, o VerifyOptions, live *fold.State, amendments *fold.Amendments) (v Verification, err error) {
 	v.Digest = live.Digest()
 	v.Findings = append(v.Findings, s.checkPages())
-	records, count, amended := s.checkRecords(ctx, live.Sequence)
+	records, count, in := s.checkRecords(ctx, live.Sequence)
 	v.Events = count
 	v.Findings = append(v.Findings, records)
-	v.Findings = append(v.Findings, s.checkBeside(ctx, amended, live.Sequence)...)
+	v.Findings = append(v.Findings, s.checkBeside(ctx, in, live)...)
 	v.Findings = append(v.Findings, s.checkRows()...)
 	if err := ctx.Err(); err != nil {
 		return v, err

@@ -57,9 +57,15 @@ func headsAt(tx *bolt.Tx, path string) (headFault, error) {
 	return checkHeads(tx, file)
 }
 
-// checkRecords reads every event of the log up to last, and counts them and the
-// amendments among them.
-func (s *Store) checkRecords(ctx context.Context, last uint64) (f Finding, count uint64, amendments int) {
+// inLog is what of the log's records is held against what stands beside it.
+type inLog struct {
+	amendments int
+	// sourced are the entries that name their source, ascending.
+	sourced []uint64
+}
+
+// checkRecords reads every event of the log up to last, and counts them.
+func (s *Store) checkRecords(ctx context.Context, last uint64) (f Finding, count uint64, in inLog) {
 	var damaged uint64
 	var first error
 	err := events.Each(s.db, 0, last, func(seq uint64, payload []byte, err error) error {
@@ -69,7 +75,10 @@ func (s *Store) checkRecords(ctx context.Context, last uint64) (f Finding, count
 			e, err = fold.Decode(seq, payload)
 		}
 		if err == nil && targetOf(e.Body) != 0 {
-			amendments++
+			in.amendments++
+		}
+		if x, ok := e.Body.(fold.Experienced); ok && x.Source != "" {
+			in.sourced = append(in.sourced, seq)
 		}
 		if err != nil {
 			damaged++
@@ -83,31 +92,25 @@ func (s *Store) checkRecords(ctx context.Context, last uint64) (f Finding, count
 		first = err
 	}
 	if first != nil {
-		return Finding{Name: "events", Detail: fmt.Sprintf("%d of %d records are damaged, first: %v", damaged, count, first)}, count, amendments
+		return Finding{Name: "events", Detail: fmt.Sprintf("%d of %d records are damaged, first: %v", damaged, count, first)}, count, in
 	}
-	return Finding{Name: "events", OK: true, Detail: fmt.Sprintf("%d records, all checksums match", count)}, count, amendments
+	return Finding{Name: "events", OK: true, Detail: fmt.Sprintf("%d records, all checksums match", count)}, count, in
 }
 
 // checkBeside reads all that stands beside the log: texts, each of which belongs
 // to an event, records, and what is noted of amendments.
-func (s *Store) checkBeside(ctx context.Context, amendments int, last uint64) []Finding {
-	texts, lost := s.checkBucket(ctx, bucketTexts, func(k []byte) error {
-		return s.view(func(tx *bolt.Tx) error { _, err := events.Get(tx, sequenceOf(k)); return err })
-	})
-	values, lostValues := s.checkBucket(ctx, bucketValues, nil)
-	sources, lostSources := s.checkBucket(ctx, bucketSources, nil)
+func (s *Store) checkBeside(ctx context.Context, in inLog, live *fold.State) []Finding {
 	how := "all checksums match"
 	if s.plain {
 		how = "without checksums, which come with the next start of the daemon"
 	}
-	a := Finding{Name: "texts", OK: true, Detail: fmt.Sprintf("%d texts, each beside its event, %s", texts, how)}
-	if lost.count > 0 {
-		a.OK, a.Detail = false, lost.of(texts, "texts")
-	}
+	a := s.checkTexts(ctx, in.sourced, live, how)
+	values, lostValues := s.checkBucket(ctx, bucketValues, nil)
+	sources, lostSources := s.checkBucket(ctx, bucketSources, nil)
 	b := Finding{Name: "records", OK: true, Detail: fmt.Sprintf("%d beside the log, %s", values+sources, how)}
 	if lost := lostValues.and(lostSources); lost.count > 0 {
 		b.OK, b.Detail = false, lost.of(values+sources, "records beside the log")
-	} else if err := s.checkAmendments(amendments, last); err != nil {
+	} else if err := s.checkAmendments(in.amendments, live.Sequence); err != nil {
 		b.OK, b.Detail = false, err.Error()
 	}
 	return []Finding{a, b}
@@ -130,13 +133,13 @@ func (l losses) of(all int, what string) string {
 	return fmt.Sprintf("%d of %d %s are damaged, first: %v", l.count, all, what, l.first)
 }
 
-// checkBucket reads every value of a bucket.
-func (s *Store) checkBucket(ctx context.Context, bucket []byte, belongs func(key []byte) error) (all int, lost losses) {
+// checkBucket reads every value of a bucket. belongs is given what was sealed.
+func (s *Store) checkBucket(ctx context.Context, bucket []byte, belongs func(key, data []byte) error) (all int, lost losses) {
 	err := s.each(bucket, func(k, v []byte) error {
 		all++
-		_, err := s.opened(bucket, k, v)
+		data, err := s.opened(bucket, k, v)
 		if err == nil && belongs != nil {
-			err = belongs(k)
+			err = belongs(k, data)
 		}
 		if err != nil {
 			lost = lost.and(losses{1, fmt.Errorf("%s: %w", nameOf(bucket, k), err)})

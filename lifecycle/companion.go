@@ -49,6 +49,8 @@ type Options struct {
 	// something new; any other acts on what is there. By default every entry
 	// becomes one.
 	MergeAlike bool
+	// Retention says how much of a text is kept, by category of consent.
+	Retention Retention
 	// LookOnly leaves everything of the companion as it is found: the settings in
 	// force, SOUL.md, a session that should have ended. It is for checking, and for
 	// looking at a store of another embedder: then all goes by words.
@@ -104,6 +106,9 @@ type Companion struct {
 // unfinished session and starts working.
 func Open(ctx context.Context, o Options) (*Companion, error) {
 	o = withDefaults(o)
+	if err := o.Retention.Check(); err != nil {
+		return nil, err
+	}
 	settings := chitta.Options{
 		Dir: o.Dir, Embedder: o.Embedder.ID(), Dim: o.Embedder.Dim(), Params: &o.Params,
 		Socket: o.Socket, SnapshotEvery: o.SnapshotEvery, Clock: o.Now, Log: o.Log,

@@ -17,6 +17,12 @@ func (c *Companion) Commits() int64 { return c.store.Commits() }
 // BackupIfDue makes a backup when one is due, as when a session has ended.
 func (c *Companion) BackupIfDue(ctx context.Context) error { return c.backupIfDue(ctx) }
 
+// Texts are the texts that are kept, in order.
+func (c *Companion) Texts() (out []string, err error) {
+	err = c.store.Texts(0, func(_ uint64, t chitta.Text) error { out = append(out, t.Body); return nil })
+	return out, err
+}
+
 // TakeIn takes in files of the diary, as when the watch tells of them.
 func (c *Companion) TakeIn(ctx context.Context, paths ...string) error {
 	var changes []diary.Change

@@ -201,6 +201,9 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 			return Receipt{}, err
 		}
 	}
+	if p.replaces != 0 && c.buried(p.replaces) {
+		p.replaces = 0 // buried since: what the person makes of it now is a new entry
+	}
 	if p.replaces != 0 {
 		return c.edit(ctx, p)
 	}
@@ -212,7 +215,11 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 		ID: c.freshID(p), Key: p.key, Date: p.note.Date, Source: p.note.Source, Category: p.note.Category,
 		Embedder: c.opts.Embedder.ID(), Embedding: p.embedding, Judgement: p.judgement, AlwaysCreate: !c.opts.MergeAlike,
 	}
-	b.Entries = append(b.Entries, chitta.Entry{Body: body, Text: &chitta.Text{Body: p.note.Text, Label: p.note.Label}})
+	entry, err := c.kept(body, p.note)
+	if err != nil {
+		return Receipt{}, err
+	}
+	b.Entries = append(b.Entries, entry)
 	if p.last {
 		p.source.Entries[p.place].FromBatch = len(b.Entries)
 		b.Sources = []chitta.Source{*p.source}
@@ -249,7 +256,11 @@ func (c *Companion) known(ctx context.Context, p *prepared, seq uint64) (Receipt
 // edit replaces an earlier entry by what the person made of it.
 func (c *Companion) edit(ctx context.Context, p *prepared) (Receipt, error) {
 	body := fold.Superseded{Target: p.replaces, Key: p.key, Embedding: p.embedding, Embedder: c.opts.Embedder.ID(), Judgement: p.judgement}
-	b := chitta.Batch{Entries: []chitta.Entry{{Body: body, Text: &chitta.Text{Body: p.note.Text, Label: p.note.Label}}}}
+	entry, err := c.kept(body, p.note)
+	if err != nil {
+		return Receipt{}, err
+	}
+	b := chitta.Batch{Entries: []chitta.Entry{entry}}
 	p.settle(p.replaces)
 	if p.last {
 		b.Sources = []chitta.Source{*p.source}

@@ -63,6 +63,9 @@ func strongest(state *fold.State, members []uint32, n int) []uint32 {
 }
 
 func (c *Companion) termsOf(state *fold.State, row uint32) []vasana.Term {
+	if state.Impressions[row].Buried {
+		return nil // it has no words any more, or loses them with the end of this session
+	}
 	seq := state.Impressions[row].Sequence
 	if terms, ok := c.life.terms[seq]; ok {
 		return terms
@@ -70,6 +73,9 @@ func (c *Companion) termsOf(state *fold.State, row uint32) []vasana.Term {
 	t, err := c.store.TextOf(seq)
 	if err != nil {
 		return nil // no text is kept: the entry has no say in the name
+	}
+	if t.Gist {
+		t.Body = unmasked(t.Body)
 	}
 	terms := vasana.ExtractTerms(t.Body, termsPerEntry)
 	if len(c.life.terms) >= cachedTerms || c.life.terms == nil {

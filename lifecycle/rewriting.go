@@ -87,7 +87,7 @@ func (w *rewriting) ended(ctx context.Context, e chitta.EndedSession) error {
 		return nil // it was never withdrawn
 	}
 	state := e.State.Clone()
-	state.Session.Open = false
+	state.End()
 	if e.Lost > 0 {
 		w.records[at] = counted(w.records[at], state)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -62,17 +61,20 @@ func (c *Companion) show(state *fold.State, seq uint64) (Impression, error) {
 		Valence: x.Judgement.Valence, Intensity: x.Judgement.Intensity, Emotion: x.Judgement.Emotion,
 		Assessor: x.Judgement.Assessor, Shares: sharesOf(x.Judgement.Guna),
 	}
-	t, err := c.store.TextOf(seq)
-	if err != nil && !errors.Is(err, chitta.ErrNotFound) {
+	t, kept, err := c.textOf(seq)
+	if err != nil {
 		return out, err
 	}
-	out.Text = t.Body
+	out.Text, out.Kept = t.Body, kept
 	if row, ok := rowOf(state, seq); ok {
 		m := state.Impressions[row]
 		out.Session, out.LastSession, out.Activations = int(m.Born), int(m.Last), int(m.Activations)
 		out.Age, out.Peak, out.Shares, out.Unplaced = int(state.Age(row)), m.Peak, sharesOf(m.Guna), m.Unplaced
 		if out.Depth, err = state.Depth(row); err != nil {
 			return out, err
+		}
+		if !m.Buried {
+			out.BuryAt = int(m.BuryAt)
 		}
 		out.Tendency = c.tendencyOf(m.ID)
 	} else if l, ok := linkOf(state, seq); ok {
@@ -200,12 +202,14 @@ func (c *Companion) Status(ctx context.Context) (Status, error) {
 	s := Status{
 		Version: c.opts.Version, PID: os.Getpid(), DataDir: c.opts.Dir, Socket: c.opts.Socket, Diary: c.opts.Diary,
 		Uptime: time.Since(c.started).Seconds(), Embedder: c.opts.Embedder.ID(), Assessor: c.opts.Assessor.ID(),
-		Dim: c.opts.Embedder.Dim(), Queue: c.queue.length(), StoreBytes: c.store.Size(), Index: c.index.Report().Serving,
+		Retention: c.opts.Retention.told(),
+		Dim:       c.opts.Embedder.Dim(), Queue: c.queue.length(), StoreBytes: c.store.Size(), Index: c.index.Report().Serving,
 	}
 	err := c.store.View(func(st *fold.State) error {
 		s.Events, s.Impressions = st.Sequence, len(st.Impressions)
 		s.Entries = len(st.Impressions) + len(st.Links)
 		s.Unplaced = st.Vectors.Len() - st.Vectors.Placed()
+		s.Buried = len(st.BuriedEntries())
 		s.StateDigest = c.stateDigest(st)
 		return nil
 	})

@@ -24,6 +24,9 @@ func likeEdit(c *Companion, gone uint64, now string) bool {
 	if err != nil {
 		return false
 	}
+	if t.Gist { // like with like
+		now = Gist(now)
+	}
 	const most = 1 << 16
 	a, b := wordsOf(plain(t.Body), most), wordsOf(plain(now), most)
 	common := 0
@@ -70,7 +73,11 @@ func (c *Companion) compare(path string, notes []*prepared, edits editRule) ([]*
 			seen.Entries[i].Sequence = seq
 			continue
 		}
-		if _, elsewhere := c.store.Has(p.key); !elsewhere {
+		at, elsewhere := c.store.Has(p.key)
+		if elsewhere && c.buried(at) {
+			continue // the file still has it, and brings nothing back
+		}
+		if !elsewhere {
 			g := gone[p.note.Date]
 			if at := slices.IndexFunc(g, func(seq uint64) bool { return edits(c, seq, p.note.Text) }); at >= 0 {
 				p.replaces = g[at]

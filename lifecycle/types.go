@@ -149,9 +149,13 @@ type Status struct {
 	Assessor string  `json:"assessor"`
 	Dim      int     `json:"dim"`
 	// Events counts the records of the log, Entries the experiences among them.
-	Events      uint64         `json:"events"`
-	Entries     int            `json:"entries"`
-	Impressions int            `json:"impressions"`
+	Events      uint64 `json:"events"`
+	Entries     int    `json:"entries"`
+	Impressions int    `json:"impressions"`
+	// Buried are the entries whose texts were deleted because they faded.
+	Buried int `json:"buried"`
+	// Retention is what the person set of how much of a text is kept.
+	Retention   Retention      `json:"retention,omitempty"`
 	Tendencies  int            `json:"tendencies"`
 	Queue       int            `json:"queue"`
 	Session     *SessionReport `json:"session,omitempty"`
@@ -184,7 +188,12 @@ type Impression struct {
 	Date   string `json:"date,omitempty"`
 	Source string `json:"source,omitempty"`
 	// Text is what consent lets the store keep; empty once it is buried.
-	Text    string `json:"text,omitempty"`
+	Text string `json:"text,omitempty"`
+	// Kept says how much of what was written Text is.
+	Kept Keep `json:"kept"`
+	// BuryAt is the session at whose end it will be buried if nothing lifts it
+	// before, 0 where that is not in sight.
+	BuryAt  int    `json:"bury_at,omitempty"`
 	Excerpt string `json:"excerpt,omitempty"`
 	// Session made it, LastSession woke it last, Age sessions ago.
 	Session     int `json:"session"`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -26,7 +25,7 @@ import (
 func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	began := time.Now()
 	state := c.store.Snapshot()
-	state.Session.Open = false // what is described is the state after the end
+	buried := state.End() // what is described is the state after the end
 	number := int(state.Session.Number)
 	past, err := c.heritageOf(ctx, number-1, state)
 	if err != nil {
@@ -62,6 +61,12 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	c.keepRecord(left.record)
 	c.life.left, c.life.edited = handedOn{number, left.heritage}, false
 	defer c.backupSoon()
+	if len(buried) > 0 {
+		c.log.Info("impressions were buried, their texts are deleted", "impressions", len(buried))
+	}
+	for _, row := range buried {
+		delete(c.life.terms, state.Impressions[row].Sequence)
+	}
 	// The session is over and safe. A SOUL.md that cannot be written now is
 	// written from the store at the next start.
 	if file, err := c.files.Current(); err == nil && len(file) > 0 && soul.EditedElsewhere(file, last) {
@@ -295,12 +300,11 @@ func (c *Companion) deepImpression(state *fold.State, d fold.Ranked) (soul.DeepI
 	if x, ok := e.Body.(fold.Experienced); ok {
 		out.Date = x.Date
 	}
-	t, err := c.store.TextOf(m.Sequence)
-	if err != nil && !errors.Is(err, chitta.ErrNotFound) {
-		return out, err
+	t, kept, err := c.textOf(m.Sequence)
+	if out.Buried = m.Buried || kept == KeepBuried; !out.Buried {
+		out.Text = t.Body
 	}
-	out.Text = t.Body
-	return out, nil
+	return out, err
 }
 
 // direction says how a tendency's influence moved since the session before.

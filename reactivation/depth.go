@@ -31,8 +31,11 @@ func (p Params) Depth(r, t float64) (float64, error) {
 }
 
 // depth is Depth for values that were checked.
-func (p Params) depth(r, t float64) float64 {
-	d := p.saturation(r) / (1 + p.fading(t))
+func (p Params) depth(r, t float64) float64 { return p.faded(p.saturation(r), r, t) }
+
+// faded is the depth at age t of what is so saturated when fresh.
+func (p Params) faded(saturation, r, t float64) float64 {
+	d := saturation / (1 + p.fading(t))
 	if d == 0 && r > 0 {
 		return math.SmallestNonzeroFloat64
 	}

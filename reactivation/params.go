@@ -36,6 +36,12 @@ type Params struct {
 	Context int
 	// MMR λ_mmr weighs relevance (1) against variety (0) in the context; 0 to 1.
 	MMR float64
+	// BuryBelow is the depth below which an impression is on its way to being
+	// buried; 0 (never) to 1.
+	BuryBelow float64
+	// BuryAfter is how many sessions on end it must stay below; 0 (never) to
+	// 1000000.
+	BuryAfter int
 }
 
 // Default gives the parameters of the specification.
@@ -45,6 +51,7 @@ func Default() Params {
 		HardnessGain: 0.35, SoftGain: 0.05, DriftRate: 0.05,
 		Protection: 0.6, Suppression: 0.1, UpliftMatch: 0.5,
 		Novel: 0.35, Context: 12, MMR: 0.7,
+		BuryBelow: 0.04, BuryAfter: 90,
 	}
 }
 
@@ -64,6 +71,8 @@ func (p Params) Validate() error {
 		between("Novel", p.Novel, 0, 1, "a number from 0 to 1"),
 		between("Context", float64(p.Context), 1, 4096, "a whole number from 1 to 4096"),
 		between("MMR", p.MMR, 0, 1, "a number from 0 to 1"),
+		between("BuryBelow", p.BuryBelow, 0, 1, "a number from 0 to 1"),
+		between("BuryAfter", float64(p.BuryAfter), 0, 1_000_000, "a whole number from 0 to 1000000"),
 	)
 }
 

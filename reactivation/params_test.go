@@ -21,11 +21,12 @@ func TestValidateRefusesEveryFieldOutOfRange(t *testing.T) {
 		"R0": {0, -1, 1e-7, 1e7}, "Lambda": {-0.1, 1001}, "Alpha": {-0.1, 1.1}, "HardnessGain": {-0.1, 1001},
 		"SoftGain": {-0.1, 1.1}, "DriftRate": {-0.1, 1.1}, "Protection": {-0.1, 1.1}, "Suppression": {-0.1, 1},
 		"UpliftMatch": {-0.1, 1.1}, "Novel": {-0.1, 1.1}, "MMR": {-0.1, 1.1},
+		"BuryBelow": {-0.1, 1.1},
 	}
 	fields := reflect.TypeFor[reactivation.Params]()
 	for k := range fields.NumField() {
 		name := fields.Field(k).Name
-		if name == "Context" {
+		if fields.Field(k).Type.Kind() == reflect.Int {
 			continue
 		}
 		if bad[name] == nil {
@@ -47,6 +48,11 @@ func TestValidateRefusesEveryFieldOutOfRange(t *testing.T) {
 		p := reactivation.Default()
 		p.Context = k
 		checkRefusal(t, "Validate", "Context", float64(k), p.Validate(), reactivation.ErrParams)
+	}
+	for _, n := range []int{-1, 1_000_001} {
+		p := reactivation.Default()
+		p.BuryAfter = n
+		checkRefusal(t, "Validate", "BuryAfter", float64(n), p.Validate(), reactivation.ErrParams)
 	}
 }
 
@@ -70,6 +76,7 @@ func TestEveryFunctionChecksItsParameters(t *testing.T) {
 	}{
 		"Depth":         {[]string{"R0", "Lambda"}, func(p reactivation.Params) error { _, err := p.Depth(1, 1); return err }},
 		"Reinforcement": {[]string{"R0"}, func(p reactivation.Params) error { _, err := p.Reinforcement(0.5); return err }},
+		"FaintAge":      {[]string{"R0", "Lambda"}, func(p reactivation.Params) error { _, _, err := p.FaintAge(1, 0.04); return err }},
 		"Hardness":      {[]string{"HardnessGain"}, func(p reactivation.Params) error { _, err := p.Hardness(1); return err }},
 		"Blend":         {[]string{"Alpha"}, func(p reactivation.Params) error { _, err := p.Blend(half, &half); return err }},
 		"Soften":        {[]string{"SoftGain"}, func(p reactivation.Params) error { _, err := p.Soften(i, e); return err }},

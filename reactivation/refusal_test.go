@@ -26,6 +26,8 @@ func inputs() []input {
 	list := []input{
 		{"Depth", "reinforcement", below, func(x float64) error { _, err := p.Depth(x, 1); return err }},
 		{"Depth", "age", below, func(x float64) error { _, err := p.Depth(1, x); return err }},
+		{"FaintAge", "reinforcement", below, func(x float64) error { _, _, err := p.FaintAge(x, 0.04); return err }},
+		{"FaintAge", "depth", outside, func(x float64) error { _, _, err := p.FaintAge(1, x); return err }},
 		{"Reinforcement", "depth", append(outside, 1), func(x float64) error { _, err := p.Reinforcement(x); return err }},
 		{"Hardness", "age", below, func(x float64) error { _, err := p.Hardness(x); return err }},
 		{"Weight", "intensity", outside, func(x float64) error { f := f; f.Intensity = x; _, err := f.Weight(); return err }},

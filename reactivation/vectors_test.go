@@ -43,7 +43,9 @@ func vectors[Case any](t *testing.T, name string, check func(t *testing.T, sets 
 			t.Fatal(err)
 		}
 	}
-	if file.Sets[0] != reactivation.Default() {
+	defaults := reactivation.Default()
+	defaults.BuryBelow, defaults.BuryAfter = 0, 0 // no published value depends on them
+	if file.Sets[0] != defaults {
 		t.Errorf("the first set of %s is %+v; expected the defaults", name, file.Sets[0])
 	}
 	for i, c := range file.Cases {

@@ -280,6 +280,9 @@ func writeDeep(b *strings.Builder, s *Summary, p plan) {
 		if d.Text != "" && i < p.texts {
 			b.WriteString("“" + d.Text + "” – ")
 		}
+		if d.Buried {
+			b.WriteString("buried, its words are gone – ")
+		}
 		fmt.Fprintf(b, "depth %.2f, woken %s, %s\n", d.Depth+0, count(d.Activations, "time", "times"), leaning(d.Shares))
 	}
 	rest(b, min(len(s.Deep), maxDeep), p.deep, "not shown", "not shown", "None yet.")

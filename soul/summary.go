@@ -76,6 +76,8 @@ type DeepImpression struct {
 	Date string
 	// Text is what consent lets SOUL.md quote; empty for nothing.
 	Text string
+	// Buried says that there is no text any more.
+	Buried bool
 	// Depth is in [0,1).
 	Depth       float64
 	Activations int

@@ -95,7 +95,7 @@ func TestTheDigestIsWhatItWas(t *testing.T) {
 	}
 	s.Links = []fold.Link{{Acted: []uint32{3, 4}}}
 	d := s.Digest()
-	const want = "00ef4d4ad145f5e7"
+	const want = "ddaa5575ff8402ff"
 	if got := hex.EncodeToString(d[:8]); got != want {
 		t.Errorf("the digest is %s, want %s", got, want)
 	}

@@ -24,6 +24,14 @@ func DefaultParams() Params {
 	return Params{Profile: "default", Reactivation: reactivation.Default(), Gate: gate.Default()}
 }
 
+// firstParams are in force before the first ParamsChanged, and what an event of
+// an earlier program leaves out has its value from here: nothing was buried then.
+func firstParams() Params {
+	p := DefaultParams()
+	p.Reactivation.BuryBelow, p.Reactivation.BuryAfter = 0, 0
+	return p
+}
+
 // Validate reports every parameter that is out of its range.
 func (p Params) Validate() error {
 	var profile error
@@ -44,7 +52,7 @@ func (p Params) encode() []byte {
 }
 
 func decodeParams(b []byte) (Params, error) {
-	p := DefaultParams()
+	p := firstParams()
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {

@@ -24,9 +24,10 @@ type Samskara struct {
 	// Activations counts full reactivations.
 	Activations uint32
 	// BuryAt is the session at whose end the impression is buried unless it is
-	// touched before; 0 means never.
+	// lifted before that session begins; 0 means never.
 	BuryAt uint32
-	// Buried impressions have lost their text and the link to their source.
+	// Buried impressions have lost their text and the link to their source. They
+	// keep everything else, can still be woken, and stay buried.
 	Buried bool
 	// Unplaced impressions have no vector under the embedder in force: they keep
 	// depth and character and take no part in similarity.
@@ -82,7 +83,7 @@ type State struct {
 
 // NewState returns the state before the first event.
 func NewState() *State {
-	return &State{Params: DefaultParams(), Vectors: NewMatrix(0)}
+	return &State{Params: firstParams(), Vectors: NewMatrix(0)}
 }
 
 // Clone returns an independent copy; whole blocks of vectors are shared, since

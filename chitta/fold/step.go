@@ -22,6 +22,8 @@ type Outcome struct {
 	Novelty, Match, Weight      float64
 	Reading                     gate.Reading
 	Load                        gate.Load
+	// Buried are the impressions that the end of a session buried, by index.
+	Buried []uint32
 }
 
 // Step folds one resolved event into s, in place. near are the candidates of an
@@ -42,13 +44,15 @@ func Step(s *State, e Event, near []Candidate) (Outcome, error) {
 	case EmbedderChanged:
 		s.changeEmbedder(b)
 	case ParamsChanged:
-		s.Params = b.Params
+		if err := s.setParams(b.Params); err != nil {
+			return out, &EventError{e.Sequence, err}
+		}
 	case SessionOpened:
 		if err := s.open(b); err != nil {
 			return out, &EventError{e.Sequence, err}
 		}
 	case SessionClosed:
-		s.Session.Open = false
+		out.Buried = s.End()
 	case Experienced:
 		var err error
 		if out, err = s.experience(e.Sequence, b, near); err != nil {
@@ -120,10 +124,15 @@ func (s *State) experience(seq uint64, e Experienced, near []Candidate) (Outcome
 	if err != nil {
 		return out, err
 	}
-	cleared := slices.ContainsFunc(changes, func(c change) bool { return c.fired || c.suppressed })
+	// What met only impressions without words, or about to lose them, would be
+	// linked to nothing that keeps its own.
+	cleared := slices.ContainsFunc(changes, func(c change) bool { return (c.fired || c.suppressed) && !s.settled(&c.next) })
 	out.Created = e.AlwaysCreate || out.Novelty >= rp.Novel || !cleared
 	fresh := Samskara{ID: e.ID, Key: e.Key, Sequence: seq, Reinforcement: 1, Guna: e.Judgement.Guna, Born: s.Session.Number, Last: s.Session.Number}
 	if fresh.Peak, err = rp.Depth(1, 0); err != nil {
+		return out, err
+	}
+	if fresh.BuryAt, err = s.buryAt(&fresh); err != nil {
 		return out, err
 	}
 
@@ -185,6 +194,10 @@ func (s *State) touch(near []Candidate, out Outcome, g reactivation.Guna) ([]cha
 			}
 		}
 		ch.next.Peak = max(ch.next.Peak, depth)
+		var err error
+		if ch.next.BuryAt, err = s.buryAt(&ch.next); err != nil {
+			return nil, err
+		}
 		changes = append(changes, ch)
 	}
 	return changes, nil

@@ -62,7 +62,7 @@ func tellRecalled(p *printer, hits []lifecycle.Recalled) {
 	}
 	p.line("%s", p.dim(fmt.Sprintf("  #  %s  match  %s  id        entry", pad("date", 10), pad("found by", foundBy))))
 	for _, h := range hits {
-		text := oneLine(h.Impression.Excerpt)
+		text := excerptOf(h.Impression)
 		if p.terminal { // a line of its own, so that enough of it is seen
 			text = "\n     " + cut(text, max(20, p.width-5))
 		}

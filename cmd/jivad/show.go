@@ -47,7 +47,38 @@ func tellImpression(p *printer, m lifecycle.Impression) {
 		p.row("tendency", "%s", oneLine(m.Tendency))
 	}
 	p.row("category", "%s", dash(oneLine(m.Category)))
+	p.row("kept", "%s", keptOf(m))
 	if m.Text != "" {
 		fmt.Fprintf(p.out, "\n%s\n", harmless(m.Text))
 	}
+}
+
+// keptOf says what became of a text.
+func keptOf(m lifecycle.Impression) string {
+	burial := ""
+	if m.BuryAt > 0 {
+		burial = fmt.Sprintf("; buried at the end of session %d if nothing lifts it before", m.BuryAt)
+	}
+	switch m.Kept {
+	case lifecycle.KeepBuried:
+		return "buried: it faded, so its text and the link to its source were deleted"
+	case lifecycle.KeepNone:
+		return "no text"
+	case lifecycle.KeepGist:
+		return "the gist of the text" + burial
+	}
+	return "all of the text" + burial
+}
+
+// excerptOf is what is shown of an entry on one line.
+func excerptOf(m lifecycle.Impression) string {
+	switch {
+	case m.Excerpt != "":
+		return oneLine(m.Excerpt)
+	case m.Kept == lifecycle.KeepBuried:
+		return "(buried)"
+	case m.Kept == lifecycle.KeepNone:
+		return "(no text is kept)"
+	}
+	return ""
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,6 +60,12 @@ func tellStatus(p *printer, s statusReport) {
 	if s.Unplaced > 0 {
 		p.row("no place", "%s, since the embedder changed", count(s.Unplaced, "impression", "impressions"))
 	}
+	if s.Buried > 0 {
+		p.row("buried", "%s", count(s.Buried, "entry, whose text is gone", "entries, whose texts are gone"))
+	}
+	if len(s.Retention) > 0 {
+		p.row("retention", "%s; all else by its source", keeping(s.Retention))
+	}
 	p.row("log", "%s", count(int(s.Events), "record", "records"))
 	p.row("models", "%s, %s", s.Embedder, s.Assessor)
 	if s.Session != nil {
@@ -103,6 +111,15 @@ func age(seconds float64) string {
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	}
 	return fmt.Sprintf("%d min", int(d.Minutes()))
+}
+
+// keeping writes what the person set of how much is kept.
+func keeping(r lifecycle.Retention) string {
+	var out []string
+	for _, category := range slices.Sorted(maps.Keys(r)) {
+		out = append(out, fmt.Sprintf("%s %s", category, r[category]))
+	}
+	return strings.Join(out, ", ")
 }
 
 func uptime(seconds float64) string {

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/jivad/jivad/internal/config"
 	"github.com/jivad/jivad/lifecycle"
 )
 
@@ -64,5 +67,18 @@ func TestInitCommandCanBeTyped(t *testing.T) {
 	a := &app{flags: flags{config: "/etc/my jivad.toml", data: "~/it's"}}
 	if got := a.initCommand(); got != `jivad --config '/etc/my jivad.toml' --data '~/it'\''s' init` {
 		t.Error(got)
+	}
+}
+
+// Every category that a note may name has its key under [retention], and there is
+// no other.
+func TestRetentionKnowsEveryCategory(t *testing.T) {
+	set := retention(config.Retention{Health: "none"})
+	want := lifecycle.Categories()
+	if got := slices.Sorted(maps.Keys(set)); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+		t.Errorf("the settings know %v, consent %v", got, want)
+	}
+	if err := set.Check(); err != nil || set["health"] != lifecycle.KeepNone {
+		t.Errorf("%v, %v", set, err)
 	}
 }

@@ -97,6 +97,15 @@ func (a *app) optionsFor(settings config.Config, at place) (lifecycle.Options, e
 	return a.options(settings.On(profile), at)
 }
 
+// retention is what the settings say of how much is kept.
+func retention(r config.Retention) lifecycle.Retention {
+	out := lifecycle.Retention{}
+	for category, keep := range r.ByCategory() {
+		out[category] = lifecycle.Keep(keep)
+	}
+	return out
+}
+
 // options puts a companion together: the built-in models and the settings.
 func (a *app) options(c config.Config, at place) (lifecycle.Options, error) {
 	o := lifecycle.Options{
@@ -105,6 +114,7 @@ func (a *app) options(c config.Config, at place) (lifecycle.Options, error) {
 		Vasana: vasana.Params(c.Vasana), Index: neighbour.Options{Mode: c.Index.Mode, Workers: c.Limits.Workers},
 		DayStartsAt: c.Diary.DayStartsAt, Idle: c.Session.Idle, MergeAlike: !c.Diary.AlwaysCreate,
 		Workers: c.Limits.Workers, Queue: c.Limits.Queue, SnapshotEvery: c.Limits.SnapshotEvery,
+		Retention:      retention(c.Retention),
 		Backups:        lifecycle.Backups{Dir: c.Backups.Path, Keep: c.Backups.Keep, Every: c.Backups.Every},
 		RestoreCommand: a.restoreCommand,
 

@@ -17,16 +17,17 @@ type Config struct {
 	// StopTimeout is how long the daemon may take to withdraw when it is stopped.
 	StopTimeout time.Duration
 
-	Diary    Diary
-	Session  Session
-	Soul     Soul
-	Model    Model
-	Dynamics Dynamics
-	Vasana   Vasana
-	Index    Index
-	Backups  Backups
-	Limits   Limits
-	Log      Log
+	Diary     Diary
+	Retention Retention
+	Session   Session
+	Soul      Soul
+	Model     Model
+	Dynamics  Dynamics
+	Vasana    Vasana
+	Index     Index
+	Backups   Backups
+	Limits    Limits
+	Log       Log
 }
 
 // Diary is where the person writes, and how days are told apart.

@@ -37,6 +37,7 @@ func Env(name string) string {
 var sections = []struct{ name, about string }{
 	{"", ""},
 	{"diary", "What you write."},
+	{"retention", "How much of a text is kept, by its category of consent: \"full\"; \"gist\", its first sentences\nup to 200 letters, with addresses, links and numbers masked; \"none\"; or \"\": all of what you\nwrite and import, the gist of a chat. What an entry does to the character does not depend on\nit. A change holds for what comes in from then on. What fades for long loses its text in any\ncase: see bury_below and bury_after."},
 	{"session", "A session is one sitting, or one day of a history."},
 	{"soul", "SOUL.md is who the companion is now. What you write under \"Given\" in it is yours."},
 	{"model", "The models in the binary."},
@@ -69,7 +70,9 @@ func keys() []key {
 				_, err := time.LoadLocation(c.Diary.Location)
 				return unless(err == nil, `a time zone such as "Europe/Berlin", or ""`)
 			}},
-
+	}
+	out = append(out, retention()...)
+	out = append(out, []key{
 		{name: "session.idle", about: "A session ends by itself so long after its last entry.", field: func(c *Config) any { return &c.Session.Idle },
 			check: func(c *Config) string { return duration(c.Session.Idle, time.Second, 24*time.Hour) }},
 
@@ -79,7 +82,7 @@ func keys() []key {
 
 		{name: "model.max_pieces", about: "How many pieces (of some 90 words) of one long entry are read for its meaning.", field: func(c *Config) any { return &c.Model.MaxPieces },
 			check: func(c *Config) string { return whole(c.Model.MaxPieces, 1, 4096) }},
-	}
+	}...)
 	out = append(out, dynamics()...)
 	return append(out, []key{
 		{name: "vasana.min_points", about: "The least number of impressions that make a tendency; 2 to 1000.", field: func(c *Config) any { return &c.Vasana.MinPoints },

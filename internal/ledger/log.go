@@ -64,6 +64,19 @@ func (l Log) Append(tx *bolt.Tx, payload []byte) (uint64, error) {
 	return seq, nil
 }
 
+// Replace puts another payload, with its own checksum, in the place of a record
+// that is there.
+func (l Log) Replace(tx *bolt.Tx, seq uint64, payload []byte) error {
+	b := tx.Bucket([]byte(l.bucket))
+	if b.Get(key(seq)) == nil {
+		return &RecordError{l.bucket, seq, ErrNoRecord}
+	}
+	if err := b.Put(key(seq), Record(seq, payload)); err != nil {
+		return fmt.Errorf("%s: replace: %w", l.bucket, err)
+	}
+	return nil
+}
+
 // Bucket is the name of the log's bucket, for one who writes a whole log anew.
 // Its records stand under their sequences, eight bytes, the most significant first.
 func (l Log) Bucket() []byte { return []byte(l.bucket) }
