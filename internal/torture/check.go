@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -327,6 +328,14 @@ func (r *round) checkAbsent(ctx context.Context, gone []remembered) {
 	}
 }
 
+// madeBy is the process in the name of a backup that is being made.
+var madeBy = regexp.MustCompile(`^\.jivad-[0-9a-f]+-(\d+)\.tmp$`)
+
+func fileThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 // checkLeft: nothing temporary lies about once a start has cleaned up.
 func (r *round) checkLeft() {
 	_ = filepath.WalkDir(r.data, func(path string, d fs.DirEntry, err error) error {
@@ -334,6 +343,9 @@ func (r *round) checkLeft() {
 			return nil //nolint:nilerr // it went away meanwhile
 		}
 		name := d.Name()
+		if m := madeBy.FindStringSubmatch(name); m != nil && fileThere("/proc/"+m[1]) {
+			return nil // a daemon that runs is making a backup
+		}
 		for _, mark := range []string{".tmp", ".rewrite", ".new-"} {
 			if strings.Contains(name, mark) {
 				rel, _ := filepath.Rel(r.data, path)
