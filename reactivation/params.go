@@ -51,7 +51,7 @@ func Default() Params {
 		HardnessGain: 0.35, SoftGain: 0.05, DriftRate: 0.05,
 		Protection: 0.6, Suppression: 0.1, UpliftMatch: 0.5,
 		Novel: 0.35, Context: 12, MMR: 0.7,
-		BuryBelow: 0.04, BuryAfter: 90,
+		BuryBelow: 0.04, BuryAfter: 0,
 	}
 }
 

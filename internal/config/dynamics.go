@@ -25,7 +25,7 @@ var dynamicsAbout = map[string]string{
 	"dynamics.reactivation.context":       "How many impressions a life is opened with; 1 to 4096.",
 	"dynamics.reactivation.mmr":           "Relevance (1) against variety (0) among them; 0 to 1.",
 	"dynamics.reactivation.bury_below":    "Depth below which an impression is on its way to being buried; 0 (never) to 1. An entry\nthat nothing touches again gets below 0.04 after about 50 sessions.",
-	"dynamics.reactivation.bury_after":    "How many sessions on end it must stay below. Then its text and the link to its source\nare deleted, for good; what it left in the character stays. 0 (never) to 1000000.",
+	"dynamics.reactivation.bury_after":    "How many sessions on end it must stay below. Then its text and the link to its source\nare deleted, for good; what it left in the character stays. 0 (never) to 1000000; 90 is\na good number.",
 	"dynamics.gate.candidates":            "How many of the nearest impressions are read; 1 to 65536.",
 	"dynamics.gate.temperature":           "Temperature of the softmax over the similarities; 0.001 to 1000, or 0 for what was\nmeasured with the embedder.",
 	"dynamics.gate.k_base":                "How many deviations above the mean the threshold lies; up to 100, or 0 as before.",
