@@ -63,13 +63,18 @@ func (d *database) Update(f func(*bolt.Tx) error) error {
 	return d.db.Update(f)
 }
 
-// replace puts another file in place once nobody reads, and returns the one of before.
-func (d *database) replace(db *bolt.DB, file *os.File) *bolt.DB {
+// replace puts another file in place once nobody reads, and returns the one of
+// before. place gives it its name; where that fails, nothing is replaced. Who
+// reads by the name and by the pages sees one file, not two.
+func (d *database) replace(db *bolt.DB, file *os.File, place func() error) (*bolt.DB, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if err := place(); err != nil {
+		return nil, err
+	}
 	old := d.db
 	d.db, d.file = db, file
-	return old
+	return old, nil
 }
 
 func (d *database) stats() bolt.Stats {

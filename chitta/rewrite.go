@@ -343,17 +343,18 @@ func (s *Store) fillValues(f *filler, p *plan, x Excision) error {
 // database and what adopt changes as they were, or both as they are now.
 func (s *Store) replace(r *rewritten, adopt func()) error {
 	path := filepath.Join(s.opts.Dir, FileName)
-	if err := os.Rename(filepath.Join(s.opts.Dir, rewriteName), path); err != nil {
+	s.mu.Lock()
+	old, err := s.db.replace(r.db, r.file, func() error { return os.Rename(filepath.Join(s.opts.Dir, rewriteName), path) })
+	if err != nil {
+		s.mu.Unlock()
 		return errors.Join(s.notRewritten(err), r.db.Close(), removeIfThere(filepath.Join(s.opts.Dir, rewriteName)))
 	}
-	// From here on the new one is the store. That its name is on disk is asked
-	// for now; where that fails, a power cut may bring the old one back, whole.
-	err := atomicfile.SyncDir(s.opts.Dir)
-	s.mu.Lock()
-	old := s.db.replace(r.db, r.file)
 	s.meta = r.meta
 	adopt()
 	s.mu.Unlock()
+	// From here on the new one is the store. That its name is on disk is asked
+	// for now; where that fails, a power cut may bring the old one back, whole.
+	err = atomicfile.SyncDir(s.opts.Dir)
 	s.commits.Add(1)
 	if e := old.Close(); e != nil {
 		s.log.Warn("the database of before was not closed cleanly", "error", e)
