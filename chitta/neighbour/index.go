@@ -305,6 +305,9 @@ func (v *view) upTo(n int) *view {
 	next.removed = v.removed.upTo(n)
 	if v.cells != nil {
 		next.cells = v.cells.upTo(n)
+		if n < v.cells.centroids.Len() { // fewer rows than cells: they say nothing any more
+			next.cells = nil
+		}
 	}
 	return &next
 }
