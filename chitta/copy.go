@@ -77,6 +77,9 @@ type copying struct {
 // begin looks at what there is.
 func (c *copying) begin() error {
 	return c.s.view(func(tx *bolt.Tx) error {
+		if _, err := inspectTrees(tx, c.s.db.file, branches); err != nil {
+			return err
+		}
 		m, err := readMeta(tx)
 		if err != nil {
 			return err

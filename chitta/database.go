@@ -21,6 +21,9 @@ type database struct {
 	// deaf and mute say that bbolt met damage where it holds locks that nobody can
 	// give back now: a next look, or a next write, would wait for ever.
 	deaf, mute atomic.Bool
+	// suspect says that damage was met: whoever looks from now on sees first that
+	// the pages lead somewhere.
+	suspect atomic.Bool
 }
 
 var errStuck = errors.New("the database was left off after damage to its pages; start the daemon again when it is mended")
@@ -35,16 +38,34 @@ func (d *database) View(f func(*bolt.Tx) error) error {
 	begun := false
 	defer func() {
 		if r := recover(); r != nil {
+			d.suspect.Store(true)
 			if !begun { // what happens later is undone
 				d.deaf.Store(true)
 			}
 			panic(r)
 		}
 	}()
-	return d.db.View(func(tx *bolt.Tx) error {
+	return d.noted(d.db.View(func(tx *bolt.Tx) error {
 		begun = true
-		return f(tx)
-	})
+		return d.careful(tx, f)
+	}))
+}
+
+// careful runs f, where damage was met before only if the pages lead somewhere.
+func (d *database) careful(tx *bolt.Tx, f func(*bolt.Tx) error) error {
+	if d.suspect.Load() {
+		if _, err := inspectTrees(tx, d.file, branches); err != nil {
+			return err
+		}
+	}
+	return f(tx)
+}
+
+func (d *database) noted(err error) error {
+	if errors.Is(damaged(err), ErrDamaged) {
+		d.suspect.Store(true)
+	}
+	return err
 }
 
 // Update runs f in a write transaction.
@@ -56,11 +77,12 @@ func (d *database) Update(f func(*bolt.Tx) error) error {
 	}
 	defer func() {
 		if r := recover(); r != nil {
+			d.suspect.Store(true)
 			d.mute.Store(true)
 			panic(r)
 		}
 	}()
-	return d.db.Update(f)
+	return d.noted(d.db.Update(func(tx *bolt.Tx) error { return d.careful(tx, f) }))
 }
 
 // replace puts another file in place once nobody reads, and returns the one of
@@ -74,6 +96,7 @@ func (d *database) replace(db *bolt.DB, file *os.File, place func() error) (*bol
 	}
 	old := d.db
 	d.db, d.file = db, file
+	d.suspect.Store(false)
 	return old, nil
 }
 

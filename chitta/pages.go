@@ -50,25 +50,32 @@ func inspect(tx *bolt.Tx, path string, how depth) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	info, err := file.Stat()
+	w, err := inspectTrees(tx, file, how)
 	if err != nil {
 		return err
 	}
+	return w.free(readHeads(file, int64(w.size)).newest().freelist)
+}
+
+// inspectTrees is inspect without the list of free pages, which others may
+// change meanwhile.
+func inspectTrees(tx *bolt.Tx, file *os.File, how depth) (*inspector, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
 	if info.Size() < tx.Size() {
-		return fmt.Errorf("%w: the file was cut off: it has %d of %d bytes", ErrDamaged, info.Size(), tx.Size())
+		return nil, fmt.Errorf("%w: the file was cut off: it has %d of %d bytes", ErrDamaged, info.Size(), tx.Size())
 	}
 	size := uint64(tx.DB().Info().PageSize)
-	w := inspector{file: file, size: size, limit: uint64(tx.Size()) / size, how: how, seen: map[uint64]bool{}}
+	w := &inspector{file: file, size: size, limit: uint64(tx.Size()) / size, how: how, seen: map[uint64]bool{}}
 	buckets, err := w.tree(uint64(tx.Cursor().Bucket().Root()), true)
 	for _, root := range buckets {
 		if err == nil {
 			_, err = w.tree(root, false)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	return w.free(readHeads(file, int64(size)).newest().freelist)
+	return w, err
 }
 
 // free sees that no page in use is on the list of free ones: it would be
@@ -218,10 +225,27 @@ func children(id uint64, page []byte, leaf bool) ([]uint64, error) {
 			if end-start < 16 {
 				return nil, fmt.Errorf("%w: page %d has a bucket that is cut short", ErrDamaged, id)
 			}
-			if root := binary.NativeEndian.Uint64(page[start:]); root != 0 { // else it is small and lies in the value
+			if root := binary.NativeEndian.Uint64(page[start:]); root != 0 {
 				out = append(out, root)
+			} else if err := checkInline(id, page[start+16:end]); err != nil {
+				return nil, err
 			}
 		}
 	}
 	return out, nil
+}
+
+// checkInline checks a bucket that is so small that it lies in a value: a page of
+// its own kind without a number, which bbolt follows unseen, in a circle where
+// it is not a leaf.
+func checkInline(id uint64, page []byte) error {
+	if uint64(len(page)) < pageHeader || binary.NativeEndian.Uint16(page[8:]) != flagLeaf ||
+		pageHeader+uint64(binary.NativeEndian.Uint16(page[10:]))*pageElement > uint64(len(page)) {
+		return fmt.Errorf("%w: page %d has a bucket that is not as it was written", ErrDamaged, id)
+	}
+	inside, err := children(id, page, true)
+	if err == nil && len(inside) > 0 {
+		err = fmt.Errorf("%w: page %d has a bucket in a bucket", ErrDamaged, id)
+	}
+	return err
 }

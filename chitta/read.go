@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -198,12 +199,14 @@ func (s *Store) Value(name string) ([]byte, error) {
 // name. The data is a copy.
 func (s *Store) Values(prefix string, f func(name string, data []byte) error) error {
 	var list []Value
+	var last []byte
 	err := s.view(func(tx *bolt.Tx) error {
 		c := tx.Bucket(bucketValues).Cursor()
 		for k, v := c.Seek([]byte(prefix)); k != nil && len(k) >= len(prefix) && string(k[:len(prefix)]) == prefix; k, v = c.Next() {
-			if len(k) > maxName {
-				return fmt.Errorf("%w: record with a name of %d bytes", ErrDamaged, len(k))
+			if err := follows(k, last); err != nil {
+				return asWritten(err, "a record of %s", bucketValues)
 			}
+			last = slices.Clone(k)
 			data, err := s.opened(bucketValues, k, v)
 			if err != nil {
 				return asWritten(err, "record %s", k)
@@ -225,6 +228,18 @@ func (s *Store) Values(prefix string, f func(name string, data []byte) error) er
 
 // longestValue bounds what is copied on the word of a page that may be damaged.
 const longestValue = 64 << 20
+
+// follows says whether a key can stand behind last in a bucket whose pages may be
+// damaged: in what is not in order, a walk need have no end.
+func follows(k, last []byte) error {
+	switch {
+	case len(k) > bolt.MaxKeySize:
+		return fmt.Errorf("a key of %d bytes", len(k))
+	case last != nil && bytes.Compare(k, last) <= 0:
+		return errors.New("a key stands out of its place")
+	}
+	return nil
+}
 
 // copyOf copies a value, unless its length cannot be true.
 func copyOf(v []byte) ([]byte, error) {

@@ -244,13 +244,17 @@ func (s *Store) each(bucket []byte, f func(k, v []byte) error) error {
 					k, v = c.Next()
 				}
 			}
-			for size := 0; k != nil && len(list) < page && size < bytes; k, v = c.Next() {
+			for size, last := 0, after; k != nil && len(list) < page && size < bytes; k, v = c.Next() {
+				if err := follows(k, last); err != nil {
+					return asWritten(err, "a record of %s", bucket)
+				}
 				size += len(v)
 				value, err := copyOf(v)
 				if err != nil {
 					return asWritten(err, "a record of %s", bucket)
 				}
-				list = append(list, [2][]byte{slices.Clone(k), value})
+				last = slices.Clone(k)
+				list = append(list, [2][]byte{last, value})
 			}
 			return nil
 		})
