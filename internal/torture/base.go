@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,11 +38,11 @@ func (l *lab) base(ctx context.Context, name string) (*base, error) {
 		return b, nil
 	}
 	b := &base{folder: filepath.Join(l.root, "base-"+name)}
-	make := bases()[name]
-	if make == nil {
+	g, known := bases()[name]
+	if !known {
 		return nil, fmt.Errorf("there is no base %q", name)
 	}
-	if err := make(ctx, l, b.folder); err != nil {
+	if err := g.make(ctx, l, b.folder); err != nil {
 		return nil, fmt.Errorf("base %s: %w", name, err)
 	}
 	if name != "none" {
@@ -49,8 +50,14 @@ func (l *lab) base(ctx context.Context, name string) (*base, error) {
 		if err := copyFolder(b.folder, copied); err != nil {
 			return nil, err
 		}
+		program := l.binary
 		var err error
-		if b.contents, err = l.look(ctx, copied); err != nil {
+		if g.variant != nil {
+			if program, err = l.variant(ctx, g.variant()); err != nil {
+				return nil, err
+			}
+		}
+		if b.contents, err = l.look(ctx, program, copied); err != nil {
 			return nil, fmt.Errorf("base %s: %w", name, err)
 		}
 		if err := os.RemoveAll(copied); err != nil {
@@ -61,30 +68,37 @@ func (l *lab) base(ctx context.Context, name string) (*base, error) {
 	return b, nil
 }
 
-// bases make the folders that rounds begin from.
-func bases() map[string]func(ctx context.Context, l *lab, folder string) error {
-	return map[string]func(ctx context.Context, l *lab, folder string) error{
+// ground makes a folder that rounds begin from.
+type ground struct {
+	make func(ctx context.Context, l *lab, folder string) error
+	// variant, if not nil, is the program that can read it.
+	variant func() variant
+}
+
+// bases are all such folders.
+func bases() map[string]ground {
+	all := map[string]ground{
 		// none is nothing at all.
-		"none": func(context.Context, *lab, string) error { return nil },
+		"none": {make: func(context.Context, *lab, string) error { return nil }},
 		// new is a companion that lived nothing yet.
-		"new": func(ctx context.Context, l *lab, folder string) error {
+		"new": {make: func(ctx context.Context, l *lab, folder string) error {
 			return l.verb(ctx, folder, "init", "--yes")
-		},
+		}},
 		// diary is one with a history.
-		"diary": func(ctx context.Context, l *lab, folder string) error {
+		"diary": {make: func(ctx context.Context, l *lab, folder string) error {
 			return l.inTurn(ctx, folder, []string{"init", "--yes"}, []string{"import", l.material.file})
-		},
+		}},
 		// never is one that never had what is forgotten.
-		"never": func(ctx context.Context, l *lab, folder string) error {
+		"never": {make: func(ctx context.Context, l *lab, folder string) error {
 			return l.inTurn(ctx, folder, []string{"init", "--yes"}, []string{"import", l.material.without})
-		},
+		}},
 		// today is one with a history and an open session.
-		"today": func(ctx context.Context, l *lab, folder string) error {
+		"today": {make: func(ctx context.Context, l *lab, folder string) error {
 			return l.inTurn(ctx, folder, []string{"init", "--yes"}, []string{"import", l.material.file},
 				[]string{"write", "--date", l.day, l.material.live[0]}, []string{"write", "--date", l.day, l.material.live[1]})
-		},
+		}},
 		// folder is one whose history lies in its diary folder.
-		"folder": func(ctx context.Context, l *lab, folder string) error {
+		"folder": {make: func(ctx context.Context, l *lab, folder string) error {
 			if err := l.verb(ctx, folder, "init", "--yes"); err != nil {
 				return err
 			}
@@ -92,17 +106,17 @@ func bases() map[string]func(ctx context.Context, l *lab, folder string) error {
 				return err
 			}
 			return l.verb(ctx, folder, "import", filepath.Join(folder, "diary"))
-		},
+		}},
 		// broken is one whose import was killed half way.
-		"broken": func(ctx context.Context, l *lab, folder string) error {
+		"broken": {make: func(ctx context.Context, l *lab, folder string) error {
 			if err := l.verb(ctx, folder, "init", "--yes"); err != nil {
 				return err
 			}
 			return l.killAt(ctx, folder, historyEntries*2, func(c call) bool { return c.Name == "fdatasync" }, "import", l.material.file)
-		},
+		}},
 		// scarred is one that was killed while it made its store, and again while
 		// it archived a SOUL.md: there is rubbish that holds what is forgotten later.
-		"scarred": func(ctx context.Context, l *lab, folder string) error {
+		"scarred": {make: func(ctx context.Context, l *lab, folder string) error {
 			if err := l.killAt(ctx, folder, 1, func(c call) bool { return c.Name == "unlink" && strings.Contains(c.File, ".new-") }, "init", "--yes"); err != nil {
 				return err
 			}
@@ -114,8 +128,10 @@ func bases() map[string]func(ctx context.Context, l *lab, folder string) error {
 				return err
 			}
 			return l.verb(ctx, folder, "import", l.material.file)
-		},
+		}},
 	}
+	maps.Copy(all, copyBases())
+	return all
 }
 
 // killAt runs a verb that is killed before the n-th call that fits.
@@ -142,7 +158,11 @@ func (l *lab) killAt(ctx context.Context, folder string, n int, fits func(call) 
 
 // verb runs one verb that nothing disturbs.
 func (l *lab) verb(ctx context.Context, folder string, args ...string) error {
-	p, err := start(spec{program: l.binary, args: append([]string{"--data", folder, "--json"}, args...), environ: l.environ()})
+	return l.verbOf(ctx, l.binary, folder, args...)
+}
+
+func (l *lab) verbOf(ctx context.Context, program, folder string, args ...string) error {
+	p, err := start(spec{program: program, args: append([]string{"--data", folder, "--json"}, args...), environ: l.environ()})
 	if err != nil {
 		return err
 	}
@@ -165,8 +185,8 @@ func (l *lab) inTurn(ctx context.Context, folder string, calls ...[]string) erro
 }
 
 // look starts a daemon on a folder that is thrown away afterwards, and asks it.
-func (l *lab) look(ctx context.Context, folder string) (contents, error) {
-	d, err := l.daemon(ctx, folder, spec{program: l.binary, environ: l.environ()})
+func (l *lab) look(ctx context.Context, program, folder string) (contents, error) {
+	d, err := l.daemon(ctx, folder, spec{program: program, environ: l.environ()})
 	if err != nil {
 		return contents{}, err
 	}

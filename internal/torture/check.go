@@ -41,7 +41,7 @@ func (r *round) check(ctx context.Context, ref *reference) error {
 	if r.fault.name != "cut" {
 		r.checkSoulFile()
 	}
-	if _, err := os.Stat(filepath.Join(r.data, "chitta.db")); err == nil && !r.deed.first {
+	if _, err := os.Stat(filepath.Join(r.data, "chitta.db")); err == nil && (!r.deed.first || r.deed.base != "none") {
 		r.verifyOffline(ctx, "")
 	}
 	r.again = true
@@ -74,14 +74,36 @@ func (r *round) check(ctx context.Context, ref *reference) error {
 		}
 	}
 	gone := goneFrom(b.contents, ref.contents)
+	if r.deed.keeps {
+		gone = nil
+	}
 	if len(gone) > 0 && !slices.ContainsFunc(gone, func(e remembered) bool { _, there := now.by(e.id); return there }) {
 		r.checkAbsent(ctx, gone)
 	}
-	r.checkSoulOf(ctx)
-	r.checkLeft()
+	r.checkSoon(ctx, kindSoul, r.soulIsLast)
+	r.checkSoon(ctx, kindLeft, r.nothingLeft)
+	if r.deed.look != nil {
+		if err := r.deed.look(ctx, r); err != nil {
+			return err
+		}
+	}
+	if r.deed.alone {
+		d.kill()
+		if err := d.wait(ctx); err != nil {
+			return err
+		}
+	}
 	if err := r.deed.do(ctx, r); err != nil {
 		r.failBy(kindFailed, "done again, it fails", err)
 		return nil
+	}
+	if r.deed.alone {
+		if d, err = r.lab.daemon(ctx, r.data, r.spec(false)); err != nil {
+			r.failBy(kindFailed, "the daemon after it is done again", err)
+			return nil
+		}
+		defer d.kill()
+		r.client = d.client
 	}
 	last, err := r.settle(ctx)
 	if err != nil {
@@ -92,7 +114,7 @@ func (r *round) check(ctx context.Context, ref *reference) error {
 	if len(gone) > 0 {
 		r.checkAbsent(ctx, gone)
 	}
-	r.checkSoulOf(ctx)
+	r.checkSoon(ctx, kindSoul, r.soulIsLast)
 	d.terminate()
 	if err := d.wait(ctx); err != nil {
 		r.failBy(kindFailed, "stop", err)
@@ -161,22 +183,22 @@ func (r *round) checkSoulFile() {
 	}
 }
 
-// checkSoulOf: SOUL.md is of the last session that ended. A daemon may be at it
-// just now, so it is given some time.
-func (r *round) checkSoulOf(ctx context.Context) {
+// checkSoon fails where something does not come to be in order. A daemon may be
+// at it just now, so it is given some time.
+func (r *round) checkSoon(ctx context.Context, kind string, look func(context.Context) error) {
 	deadline := time.NewTimer(patience / 6)
 	defer deadline.Stop()
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for {
-		err := r.soulIsLast(ctx)
+		err := look(ctx)
 		if err == nil {
 			return
 		}
 		select {
 		case <-again.C:
 		case <-deadline.C:
-			r.fail(kindSoul, "%v", err)
+			r.fail(kind, "%v", err)
 			return
 		case <-ctx.Done():
 			return
@@ -184,6 +206,7 @@ func (r *round) checkSoulOf(ctx context.Context) {
 	}
 }
 
+// soulIsLast: SOUL.md is of the last session that ended.
 func (r *round) soulIsLast(ctx context.Context) error {
 	sessions, err := r.client.Sessions(ctx)
 	if err != nil {
@@ -336,20 +359,19 @@ func fileThere(path string) bool {
 	return err == nil
 }
 
-// checkLeft: nothing temporary lies about once a start has cleaned up.
-func (r *round) checkLeft() {
-	_ = filepath.WalkDir(r.data, func(path string, d fs.DirEntry, err error) error {
+// nothingLeft: nothing temporary lies about once a start has cleaned up.
+func (r *round) nothingLeft(context.Context) error {
+	return filepath.WalkDir(r.data, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil //nolint:nilerr // it went away meanwhile
 		}
-		name := d.Name()
-		if m := madeBy.FindStringSubmatch(name); m != nil && fileThere("/proc/"+m[1]) {
+		if m := madeBy.FindStringSubmatch(d.Name()); m != nil && fileThere("/proc/"+m[1]) {
 			return nil // a daemon that runs is making a backup
 		}
 		for _, mark := range []string{".tmp", ".rewrite", ".new-"} {
-			if strings.Contains(name, mark) {
+			if strings.Contains(d.Name(), mark) {
 				rel, _ := filepath.Rel(r.data, path)
-				r.fail(kindLeft, "%s was left", rel)
+				return fmt.Errorf("%s was left", rel)
 			}
 		}
 		return nil

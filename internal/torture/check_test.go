@@ -86,9 +86,8 @@ func TestComparingTheEnd(t *testing.T) {
 func TestChecksOfFiles(t *testing.T) {
 	r := &round{data: t.TempDir(), deed: &deed{}}
 	r.checkSoulFile() // none yet
-	r.checkLeft()
-	if len(r.Failures) > 0 {
-		t.Fatal(r.Failures)
+	if err := r.nothingLeft(t.Context()); err != nil || len(r.Failures) > 0 {
+		t.Fatal(err, r.Failures)
 	}
 	for _, doc := range []string{"", "---\nschema: jivad/soul/1\n", "---\nschema: other\n---\n"} {
 		r.Failures = nil
@@ -100,17 +99,24 @@ func TestChecksOfFiles(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"chitta.db.rewrite", "chitta.db.new-7", ".SOUL.md.12.tmp"} {
-		r.Failures = nil
 		path := filepath.Join(r.data, name)
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if r.checkLeft(); !slices.Equal(r.kinds(), []string{kindLeft}) {
-			t.Errorf("%s: %v", name, r.Failures)
+		if r.nothingLeft(t.Context()) == nil {
+			t.Errorf("%s is not seen", name)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestMaterialOfTheSample(t *testing.T) {
+	t.Setenv("JIVAD_SHARED", t.TempDir())
+	m, err := gather(t.TempDir(), 3)
+	if err != nil || m.from != "the sample diary" {
+		t.Errorf("from %q, %v", m.from, err)
 	}
 }
 

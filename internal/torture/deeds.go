@@ -26,8 +26,11 @@ type deed struct {
 	daemon, client bool
 	// starting has the fault wait for the daemon from its first moment.
 	starting bool
-	// first has the deed done again before anything looks at the folder.
-	first bool
+	// first has the deed done again before anything looks at the folder; alone
+	// wants no daemon to run when it is done again.
+	first, alone bool
+	// keeps says that what goes from the store is kept beside it.
+	keeps bool
 	// free says that the order in which things come about, and so the state that
 	// they lead to, is not given.
 	free bool
@@ -39,6 +42,8 @@ type deed struct {
 	live bool
 	// do does it, and can be done again: what was done before is passed over.
 	do func(ctx context.Context, r *round) error
+	// look, if not nil, looks at what else it made, before it is done again.
+	look func(ctx context.Context, r *round) error
 	// weight is how often it has its turn; 0 means 2.
 	weight int
 }
@@ -101,12 +106,13 @@ func deeds() []deed {
 		{name: "forget-daemon", base: "folder", daemon: true, weight: 3, do: forgetByClient},
 		{name: "forget-writing", base: "diary", daemon: true, live: true, weight: 3, do: forgetWhileWriting},
 		{name: "forget-scarred", base: "scarred", trapped: true, weight: 1, do: forgetByVerb},
-		{name: "backup", verb: "backup", base: "today", daemon: true, client: true, do: func(ctx context.Context, r *round) error {
-			return r.verb(ctx, nil, "backup")
-		}},
-		{name: "reembed", verb: "reembed", base: "diary", do: func(ctx context.Context, r *round) error {
+		{name: "backup", verb: "backup", base: "today", daemon: true, do: backup, look: lookAtBackup},
+		{name: "restore", verb: "restore", base: "saved", alone: true, keeps: true, do: restore},
+		{name: "reembed", verb: "reembed", base: "foreign", alone: true, first: true, do: func(ctx context.Context, r *round) error {
 			return r.verb(ctx, nil, "reembed")
 		}},
+		{name: "export", verb: "export", base: "diary", do: export, look: lookAtExport},
+		{name: "import-export", verb: "export", base: "moving", alone: true, do: importExport},
 	}
 }
 

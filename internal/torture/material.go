@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -142,9 +141,9 @@ func sampleTexts() ([]string, error) {
 		if err != nil {
 			return err
 		}
-		_, body, ok := strings.Cut(strings.TrimPrefix(string(data), "---\n"), "\n---\n")
-		if !ok {
-			return errors.New(name + " has no front matter")
+		body := string(data)
+		if head, rest, ok := strings.Cut(body, "\n---\n"); ok && strings.HasPrefix(head, "---\n") {
+			body = rest
 		}
 		for paragraph := range strings.SplitSeq(body, "\n\n") {
 			texts = add(texts, paragraph)

@@ -64,10 +64,11 @@ type round struct {
 	acks *os.File
 	// acked are ids of entries, count at least so many of the deed's, ended are
 	// sessions, forgot is true once a forgetting was acknowledged.
-	acked  map[string]bool
-	count  int
-	ended  []int
-	forgot bool
+	acked map[string]bool
+	count int
+	ended []int
+	// made is true once a copy was acknowledged.
+	forgot, made bool
 
 	outcome
 	// length and changes are measured where there is no fault.
@@ -166,9 +167,17 @@ func (r *round) spec(faulty bool, args ...string) spec {
 	return s
 }
 
+// asClient runs a verb that speaks to the daemon, which is the target.
+func (r *round) asClient(ctx context.Context, args ...string) error {
+	return r.runVerb(ctx, nil, false, args)
+}
+
 // verb runs a verb as a person would, and reads its JSON.
 func (r *round) verb(ctx context.Context, into any, args ...string) error {
-	target := r.faulty && (!r.deed.daemon || r.deed.client)
+	return r.runVerb(ctx, into, r.faulty && (!r.deed.daemon || r.deed.client), args)
+}
+
+func (r *round) runVerb(ctx context.Context, into any, target bool, args []string) error {
 	if target && r.trap != nil {
 		r.trap.arm()
 	}
@@ -248,6 +257,9 @@ func (r *round) disturb(ctx context.Context) (err error) {
 	defer func() { r.faulty = false }()
 	if r.decide != nil || r.journal != nil {
 		r.trap = &trap{dir: r.data, decide: r.decide, journal: r.journal}
+		if r.deed.look != nil { // what it makes may lie beside the data folder
+			r.trap.dir = r.dir
+		}
 	}
 	if r.seen > 0 || r.fault == nil {
 		if r.watch, err = newWatch(r.data, r.seen); err != nil {

@@ -277,7 +277,7 @@ func (l *lab) measure(ctx context.Context, r *round, ref *reference) (err error)
 		return err
 	}
 	b, err := l.base(ctx, r.deed.base)
-	if err != nil || len(goneFrom(b.contents, ref.contents)) == 0 || r.deed.name == "forget-writing" {
+	if err != nil || len(goneFrom(b.contents, ref.contents)) == 0 || r.deed.name == "forget-writing" || r.deed.keeps {
 		return err
 	}
 	never, err := l.base(ctx, "never")
