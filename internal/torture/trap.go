@@ -164,14 +164,14 @@ func (t *trap) answer(n *notice) {
 		switch {
 		case v.kill:
 			if v.part > 0 {
-				t.note(tear(n, c, v.part))
+				t.noteOf(n, tear(n, c, v.part))
 			}
 			t.kill()
 			return
 		case v.errno != 0:
 			out.errno, out.flags = -int32(v.errno), 0
 		case t.journal != nil:
-			t.note(t.journal.before(n, c, t.dir))
+			t.noteOf(n, t.journal.before(n, c, t.dir))
 		}
 	}
 	// A program that was killed meanwhile takes no answer.
@@ -200,6 +200,15 @@ func (t *trap) judge(c *call) verdict {
 		}
 	}
 	return v
+}
+
+// noteOf keeps a fault at a call, unless the program was killed meanwhile: then
+// the call is not done, and there is nobody left to be asked.
+func (t *trap) noteOf(n *notice, err error) {
+	const stillThere = 0x40082102 // SECCOMP_IOCTL_NOTIF_ID_VALID
+	if err != nil && ioctl(t.listener, stillThere, unsafe.Pointer(&n.id)) == nil {
+		t.note(err)
+	}
 }
 
 // note keeps the first fault of the trap itself: a round with one proves nothing.
