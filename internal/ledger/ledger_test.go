@@ -245,3 +245,21 @@ func TestOldSnapshotsThinOut(t *testing.T) {
 		t.Errorf("after dropping: %v, %v", left, err)
 	}
 }
+
+// A record that is replaced keeps its place and has a checksum of its own; where
+// there is none nothing is written.
+func TestReplace(t *testing.T) {
+	db := database(t)
+	fill(t, db, 3)
+	if err := db.Update(func(tx *bolt.Tx) error { return log.Replace(tx, 2, []byte("another")) }); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := words(t, db, 0, 9, nil); err != nil || !slices.Equal(got, []string{"payload 1", "another", "payload 3"}) {
+		t.Errorf("%q, %v", got, err)
+	}
+	for _, seq := range []uint64{0, 4} {
+		if err := db.Update(func(tx *bolt.Tx) error { return log.Replace(tx, seq, nil) }); !errors.Is(err, ledger.ErrNoRecord) {
+			t.Errorf("record %d: %v", seq, err)
+		}
+	}
+}
