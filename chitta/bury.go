@@ -3,7 +3,6 @@ package chitta
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -78,60 +77,55 @@ func (s *Store) forgetSource(tx *bolt.Tx, seq uint64) error {
 	return events.Replace(tx, seq, data)
 }
 
-// unlink has no record of a diary file lead to what is gone.
+// unlink has no record of a diary file lead to what is gone. There may be ten
+// thousand entries in one, so it is not read, only looked through.
 func (s *Store) unlink(tx *bolt.Tx, gone map[uint64]bool) error {
-	var changed []Source
+	type record struct{ key, data []byte }
+	var changed []record
 	err := tx.Bucket(bucketSources).ForEach(func(k, v []byte) error {
-		if !leadsTo(v, gone) {
-			return nil
-		}
-		var src Source
 		data, err := s.opened(bucketSources, k, v)
-		if err == nil {
-			err = json.Unmarshal(data, &src)
-		}
 		if err != nil {
 			return asWritten(err, "record of a diary file")
 		}
-		for i := range src.Entries {
-			if gone[src.Entries[i].Sequence] {
-				src.Entries[i].Sequence = 0
+		if found := links(data, gone); len(found) > 0 {
+			data = slices.Clone(data)
+			for _, at := range found {
+				data[at[0]] = '0'
+				for i := at[0] + 1; i < at[1]; i++ {
+					data[i] = ' ' // as JSON allows behind a number
+				}
 			}
+			changed = append(changed, record{slices.Clone(k), data})
 		}
-		changed = append(changed, src)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, src := range changed {
-		data, err := json.Marshal(src)
-		if err != nil {
-			return err
-		}
-		if err := s.put(tx, bucketSources, []byte(src.Path), data); err != nil {
+	for _, r := range changed {
+		if err := s.put(tx, bucketSources, r.key, r.data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// leadsTo tells whether the record of a diary file, as it is written, names one of
-// the entries. There may be ten thousand entries in it, so it is only looked through.
-func leadsTo(record []byte, entries map[uint64]bool) bool {
+// links finds, in the record of a diary file as it is written, the numbers that
+// lead to entries.
+func links(record []byte, entries map[uint64]bool) (found [][2]int) {
 	name := []byte(`"sequence":`)
-	for {
-		at := bytes.Index(record, name)
-		if at < 0 {
-			return false
+	for at := 0; ; {
+		i := bytes.Index(record[at:], name)
+		if i < 0 {
+			return found
 		}
-		record = record[at+len(name):]
-		digits := 0
-		for digits < len(record) && record[digits] >= '0' && record[digits] <= '9' {
-			digits++
+		at += i + len(name)
+		end := at
+		for end < len(record) && record[end] >= '0' && record[end] <= '9' {
+			end++
 		}
-		if seq, err := strconv.ParseUint(string(record[:digits]), 10, 64); err == nil && entries[seq] {
-			return true
+		if seq, err := strconv.ParseUint(string(record[at:end]), 10, 64); err == nil && entries[seq] {
+			found = append(found, [2]int{at, end})
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 	"pgregory.net/rapid"
@@ -368,5 +369,60 @@ func TestEntriesWithoutText(t *testing.T) {
 	n = 0
 	if err := s.Texts(0, func(uint64, chitta.Text) error { n++; return nil }); err != nil || n != 2 {
 		t.Errorf("%d texts, %v", n, err)
+	}
+}
+
+// The end of a session that buries one of 10,000 entries which one file has, as
+// compared with one that buries none; and the first one that buries all of them.
+func BenchmarkEnd(b *testing.B) {
+	const n = 10_000
+	for _, buries := range []bool{false, true} {
+		b.Run(fmt.Sprintf("buries=%v", buries), func(b *testing.B) {
+			dir := b.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(filled(b, n))); err != nil {
+				b.Fatal(err)
+			}
+			o := benchOptions(dir)
+			p := fold.DefaultParams()
+			if p.Reactivation.BuryAfter = 0; buries {
+				p.Reactivation.Lambda, p.Reactivation.BuryBelow, p.Reactivation.BuryAfter = 2, 0.09, 1
+			}
+			o.Params = &p
+			s, err := chitta.Open(b.Context(), o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close(context.Background()) //nolint:errcheck // thrown away
+			file := chitta.Source{Path: "diary.md"}
+			_ = s.View(func(st *fold.State) error {
+				for i := range st.Impressions {
+					file.Entries = append(file.Entries, chitta.SourceEntry{Key: st.Impressions[i].Key, Date: "2026-03-01", Sequence: st.Impressions[i].Sequence})
+				}
+				return nil
+			})
+			if _, err := s.Append(b.Context(), chitta.Batch{Sources: []chitta.Source{file}}); err != nil {
+				b.Fatal(err)
+			}
+			end := func() time.Duration {
+				number := sessionNumber(s)
+				began := time.Now()
+				mustAppend(b, s, chitta.Entry{Body: fold.SessionClosed{Number: number}})
+				took := time.Since(began)
+				mustAppend(b, s, chitta.Entry{Body: fold.SessionOpened{Number: number + 1}},
+					chitta.Entry{Body: benchExperience(uint64(1e6) + uint64(number)), Text: entryText(1)})
+				return took
+			}
+			first := end()
+			pages := s.PageBytes()
+			var took time.Duration
+			ends := 0
+			for b.Loop() {
+				took += end()
+				ends++
+			}
+			b.ReportMetric(float64(first.Microseconds())/1000, "first-ms")
+			b.ReportMetric(float64(took.Microseconds())/1000/float64(ends), "end-ms")
+			b.ReportMetric(float64(s.PageBytes()-pages)/1000/float64(ends), "kB-pages/session")
+		})
 	}
 }
