@@ -37,8 +37,6 @@ type Retracing struct {
 	told           []lived
 	// marks are states on the way, the first before the first event.
 	marks []*fold.State
-	// closed is where each session ended last.
-	closed map[uint32]uint64
 	// spare and room are spareCandidates and what is left of listBytes.
 	spare, room int
 }
@@ -76,7 +74,7 @@ func (s *Store) retrace(ctx context.Context, spare, room int, progress func(done
 	}
 	look, live, amendments := s.look()
 	look.state = live
-	r := &Retracing{of: s, look: look, amendments: amendments, closed: map[uint32]uint64{}, spare: spare, room: room}
+	r := &Retracing{of: s, look: look, amendments: amendments, spare: spare, room: room}
 	if err := r.first(ctx, live, progress); err != nil {
 		return nil, damaged(err)
 	}
@@ -122,14 +120,11 @@ func (r *Retracing) first(ctx context.Context, live *fold.State, progress func(d
 			if err != nil {
 				return err
 			}
-			switch b := e.Body.(type) {
-			case fold.Experienced:
+			if b, ok := e.Body.(fold.Experienced); ok {
 				r.tell(e.Sequence, b.ID, state, wide, out)
-			case fold.SessionClosed:
-				r.closed[b.Number] = e.Sequence
-				if b.Number == p.lastTwo[0] {
-					r.earlier = state.Clone()
-				}
+			}
+			if e.Sequence == p.earlier {
+				r.earlier = state.Clone()
 			}
 			return nil
 		},
@@ -201,7 +196,8 @@ type Without struct {
 	// Gone is what would not be there.
 	Gone Excised
 	// State is what the log comes to, Earlier the state at the end of the session
-	// before the last, nil where there is none. They must not be changed.
+	// before the last, nil where there is none: at its last end that would have
+	// been, where it was taken up again. They must not be changed.
 	State, Earlier *fold.State
 	// Experiences are those that are left; Differently counts those at which the
 	// gate let others through than it did, what is gone left aside.
@@ -281,8 +277,8 @@ func (r *Retracing) begin(p *plan, whole bool) *refold {
 	if limit == 0 {
 		limit = math.MaxUint64
 	}
-	if end, ok := r.closed[p.lastTwo[0]]; ok {
-		limit = min(limit, end) // the state at that end is wanted
+	if p.earlier > 0 {
+		limit = min(limit, p.earlier) // the state at that end is wanted
 	}
 	if whole {
 		limit = 1
@@ -321,12 +317,11 @@ func (f *refold) step(e fold.Event, ended func(uint32, *fold.State) error) error
 		}
 		f.compare(e.Sequence, out)
 	case fold.SessionClosed:
-		number := f.plan.old(b.Number)
-		if number == f.plan.lastTwo[0] {
+		if e.Sequence == f.plan.earlier {
 			f.out.Earlier = f.state.Clone()
 		}
 		if ended != nil {
-			return ended(number, f.state)
+			return ended(f.plan.old(b.Number), f.state)
 		}
 	}
 	return nil

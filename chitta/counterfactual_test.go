@@ -29,7 +29,7 @@ func eventful(rt *rapid.T, dir string, deeds int) (*chitta.Store, []uint64) {
 		rt.Fatal(err)
 	}
 	var at []uint64
-	number, opened, over, again := uint32(0), false, true, false
+	number, opened := uint32(0), false
 	put := func(entries ...chitta.Entry) uint64 {
 		r, err := s.Append(context.Background(), chitta.Batch{Entries: entries})
 		if err != nil {
@@ -42,24 +42,23 @@ func eventful(rt *rapid.T, dir string, deeds int) (*chitta.Store, []uint64) {
 		switch a := rapid.IntRange(0, 11).Draw(rt, "deed"); {
 		case a <= 1 && opened:
 			put(chitta.Entry{Body: fold.SessionClosed{Number: number}})
-			opened, over = false, false
+			opened = false
 		case a == 2 && len(at) > 0:
 			target := rapid.SampledFrom(at).Draw(rt, "edited")
 			put(chitta.Entry{Body: fold.Superseded{Target: target, Key: x.Key, Embedding: x.Embedding, Embedder: x.Embedder, Judgement: x.Judgement}, Text: text(uint64(i))})
 		case a == 3 && len(at) > 0:
 			put(chitta.Entry{Body: fold.Reassessed{Target: rapid.SampledFrom(at).Draw(rt, "judged"), Judgement: x.Judgement}})
-		case a == 4 && !again:
+		case a == 4:
 			p.Gate.Candidates = rapid.IntRange(1, 6).Draw(rt, "candidates")
 			put(chitta.Entry{Body: fold.ParamsChanged{Params: p}})
-			over = over || !opened // new settings begin with a new session
 		default:
 			var entries []chitta.Entry
 			if !opened {
 				// A session that was closed is taken up again now and then.
-				if again = !over && rapid.IntRange(0, 3).Draw(rt, "again") == 0; !again {
+				if number == 0 || rapid.IntRange(0, 3).Draw(rt, "again") != 0 {
 					number++
 				}
-				opened, over = true, false
+				opened = true
 				entries = append(entries, chitta.Entry{Body: fold.SessionOpened{Number: number}})
 			}
 			at = append(at, put(append(entries, chitta.Entry{Body: x, Text: text(uint64(i))})...))
@@ -127,6 +126,16 @@ func same(rt *rapid.T, what string, a, b *fold.State) {
 	}
 }
 
+// sameEarlier compares the states at the end of the session before the last.
+func sameEarlier(rt *rapid.T, what string, a, b *fold.State) {
+	if (a == nil) != (b == nil) {
+		rt.Fatalf("%s: the session before the last ended on one way only", what)
+	}
+	if a != nil {
+		same(rt, what+", at the end of the session before the last", a, b)
+	}
+}
+
 // What a fold without some experiences comes to, by the lists of the first one,
 // is bit for bit what taking them out leaves, and what it says of the gate is
 // what two plain folds say.
@@ -181,11 +190,7 @@ func TestWithoutEqualsTakingOut(t *testing.T) {
 			rt.Fatalf("sessions ended in the order %v", ends)
 		}
 		same(rt, "the two ways", slowly.State, w.State)
-		// The state at the end of the session before the last is not compared: of one
-		// that is taken up again and loses a part, the two ways may take another end.
-		if (w.Earlier == nil) != (slowly.Earlier == nil) {
-			rt.Fatal("the session before the last ended on one way only")
-		}
+		sameEarlier(rt, "the two ways", slowly.Earlier, w.Earlier)
 		scanned, whole = scanned+slowly.Scanned, whole+slowly.Experiences
 		if c, err := r.Contrast(w); err != nil {
 			rt.Fatal(err)
@@ -207,6 +212,12 @@ func TestWithoutEqualsTakingOut(t *testing.T) {
 			}
 		}
 		_ = s.View(func(st *fold.State) error { same(rt, "without what was taken out", w.State, st); return nil })
+		never, err := s.Retrace(context.Background(), nil)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		same(rt, "what was taken out never was", never.State(), w.State)
+		sameEarlier(rt, "what was taken out never was", never.Earlier(), w.Earlier)
 		differently, woken, left := 0, 0, 0
 		for seq, here := range passing(rt, s) {
 			there := slices.DeleteFunc(slices.Clone(really[seq]), func(id fold.ID) bool { return ids[id] })
@@ -223,6 +234,46 @@ func TestWithoutEqualsTakingOut(t *testing.T) {
 	t.Logf("%d of %d experiences needed a scan; %d times there were impressions that really are not there", scanned, whole, own)
 	if scanned == 0 || scanned == whole || own == 0 {
 		t.Error("one of the ways was never taken")
+	}
+}
+
+// A session that was taken up again and loses what came then ended before, and
+// its state at that end is the one that is told.
+func TestTheEndBeforeASessionWasTakenUpAgain(t *testing.T) {
+	s := open(t, t.TempDir(), nil)
+	put := func(bodies ...fold.Body) uint64 {
+		var entries []chitta.Entry
+		for _, b := range bodies {
+			entries = append(entries, chitta.Entry{Body: b})
+		}
+		r := mustAppend(t, s, entries...)
+		return r[len(r)-1].Sequence
+	}
+	put(fold.SessionOpened{Number: 1}, experience(1))
+	put(fold.SessionClosed{Number: 1})
+	first := digest(s)
+	then := put(fold.SessionOpened{Number: 1}, experience(2))
+	put(fold.SessionClosed{Number: 1})
+	second := digest(s)
+	put(fold.SessionOpened{Number: 2}, experience(3))
+	r, err := s.Retrace(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		gone []uint64
+		want [32]byte
+	}{"nothing": {nil, second}, "what came when it was taken up": {[]uint64{then}, first}} {
+		w, err := r.Without(t.Context(), c.gone, chitta.WithoutOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.Earlier == nil || w.Earlier.Digest() != c.want {
+			t.Errorf("without %s: not the state at the end that would have been", name)
+		}
+	}
+	if r.Earlier().Digest() != second {
+		t.Error("the first fold tells another end")
 	}
 }
 

@@ -79,6 +79,9 @@ type plan struct {
 	// their old numbers, that are the last ones then.
 	lost    map[uint32]int
 	lastTwo [2]uint32
+	// earlier is the record of the last end that is left of the session before the
+	// last, 0 where there is none: one that was taken up again has several.
+	earlier uint64
 	// left are the vectors that stay of each change of embedder; change writes
 	// those of a new one, and said is what the last record says then.
 	left   map[uint64]*rowSum
@@ -137,6 +140,7 @@ func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error
 	type span struct {
 		number uint32
 		bounds []uint64
+		ends   []uint64
 		left   int
 		// settings are changes of parameters that came before the first
 		// experience that is left, opened how the session began then, and stale
@@ -188,6 +192,7 @@ func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error
 		case fold.SessionClosed:
 			if now != nil {
 				now.bounds, now.run.bounds = append(now.bounds, seq), append(now.run.bounds, seq)
+				now.ends = append(now.ends, seq)
 			}
 		case fold.ParamsChanged:
 			if now != nil && now.left == 0 {
@@ -230,6 +235,7 @@ func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error
 	slices.SortFunc(p.keys, func(a, b fold.Key) int { return slices.Compare(a[:], b[:]) })
 	p.keys = slices.Compact(p.keys)
 	gone := uint32(0)
+	var ends [2][]uint64 // of lastTwo
 	for _, sp := range spans {
 		ended(sp)
 		switch {
@@ -251,6 +257,12 @@ func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error
 				p.Renumbered[sp.number] = sp.number - gone
 			}
 			p.lastTwo = [2]uint32{p.lastTwo[1], sp.number}
+			ends = [2][]uint64{ends[1], sp.ends}
+		}
+	}
+	for _, seq := range ends[0] { // rising
+		if !p.drop[seq] {
+			p.earlier = seq
 		}
 	}
 	for _, list := range []iter.Seq[uint64]{maps.Keys(p.drop), maps.Keys(p.moved)} {
