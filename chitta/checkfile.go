@@ -1,6 +1,7 @@
 package chitta
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -186,11 +187,12 @@ func (s *Store) checkLog(ctx context.Context, report *FileReport, o CheckOptions
 func (s *Store) checkSealed(ctx context.Context) (texts int, err error) {
 	for _, bucket := range sealedBuckets {
 		err := s.each(bucket, func(k, v []byte) error {
-			if string(bucket) == string(bucketTexts) {
-				texts++
-			}
-			if _, err := s.opened(bucket, k, v); err != nil {
+			data, err := s.opened(bucket, k, v)
+			if err != nil {
 				return asWritten(err, "%s", nameOf(bucket, k))
+			}
+			if string(bucket) == string(bucketTexts) && !bytes.Equal(data, noText) {
+				texts++
 			}
 			return ctx.Err()
 		})

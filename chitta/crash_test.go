@@ -2,10 +2,13 @@ package chitta
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -236,6 +239,64 @@ func TestAnOlderSchemaIsBroughtForward(t *testing.T) {
 	if err := s.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// schema1 lays down a file that a program of schema 1 wrote: one session of an
+// entry with a text, at 3, and one without, at 4, both from a diary file.
+func schema1(t *testing.T, path string) {
+	t.Helper()
+	file, err := os.Open(filepath.Join("testdata", "schema1.db.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close() //nolint:errcheck // opened for reading
+	z, err := gzip.NewReader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err == nil {
+		err = os.WriteFile(path, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An entry that schema 1 wrote without a text has lost none and is not buried,
+// for whoever looks at the old file and after it was brought forward.
+func TestAnEntryWithoutATextOfAnOlderSchema(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, FileName)
+	schema1(t, path)
+	check := func(when string, o Options, schema int) {
+		t.Helper()
+		s, err := Open(t.Context(), o)
+		if err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		if s.Meta().Schema != schema {
+			t.Errorf("%s: schema %d", when, s.Meta().Schema)
+		}
+		if text, err := s.TextOf(3); err != nil || text.Body != "words 0" {
+			t.Errorf("%s: %q %v", when, text.Body, err)
+		}
+		if _, err := s.TextOf(4); !errors.Is(err, ErrNotFound) || errors.Is(err, ErrBuried) {
+			t.Errorf("%s: %v", when, err)
+		}
+		if v, err := s.Verify(t.Context(), VerifyOptions{Full: true}); err != nil || !v.OK() {
+			t.Errorf("%s: %v %+v", when, err, v.Findings)
+		}
+		if err := s.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := CheckFile(t.Context(), path, CheckOptions{}); err != nil || r.Schema != schema || r.Texts != 1 {
+			t.Errorf("%s: %+v %v", when, r, err)
+		}
+	}
+	check("looked at", Options{Dir: dir, LookOnly: true}, 1)
+	check("brought forward", Options{Dir: dir, Embedder: "test/1", Dim: 4}, schemaVersion)
+	check("started once more", Options{Dir: dir, Embedder: "test/1", Dim: 4}, schemaVersion)
 }
 
 // Without a backup the store stays as it is.

@@ -76,7 +76,7 @@ func (s *Store) TextOf(seq uint64) (Text, error) {
 	var t Text
 	err := s.view(func(tx *bolt.Tx) error {
 		value := tx.Bucket(bucketTexts).Get(sequenceKey(seq))
-		if value == nil && isEntry(tx, seq) {
+		if value == nil && !s.plain && isEntry(tx, seq) {
 			return fmt.Errorf("text of event %d: %w", seq, ErrBuried)
 		}
 		kept := false

@@ -26,7 +26,8 @@ const (
 	// FileName is the database inside the data folder.
 	FileName  = "chitta.db"
 	ownerName = "owner.json"
-	// schemaVersion 2 put seals before texts, records of diary files and values.
+	// schemaVersion 2 put seals before texts, records of diary files and values,
+	// and a mark in the place of a text that was not to be kept.
 	schemaVersion = 2
 	firstSealed   = 2
 	lockTimeout   = time.Second
