@@ -64,17 +64,27 @@ func (s *Store) forgetSource(tx *bolt.Tx, seq uint64) error {
 	if err != nil {
 		return &ledger.RecordError{Log: string(events.Bucket()), Sequence: seq, Err: err}
 	}
-	x, ok := e.Body.(fold.Experienced)
-	if !ok || x.Source == "" {
+	e, had := withoutSource(e)
+	if !had {
 		return nil
 	}
-	x.Source = ""
-	e.Body = x
 	if data, err = fold.Encode(e); err != nil {
 		return err
 	}
 	s.touched.add(events.Bucket(), sequenceKey(seq))
 	return events.Replace(tx, seq, data)
+}
+
+// withoutSource is an event as it is once its entry is buried; false says that it
+// names no source.
+func withoutSource(e fold.Event) (fold.Event, bool) {
+	x, ok := e.Body.(fold.Experienced)
+	if !ok || x.Source == "" {
+		return e, false
+	}
+	x.Source = ""
+	e.Body = x
+	return e, true
 }
 
 // unlink has no record of a diary file lead to what is gone. There may be ten

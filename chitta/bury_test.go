@@ -426,3 +426,52 @@ func BenchmarkEnd(b *testing.B) {
 		})
 	}
 }
+
+// A snapshot that stands at an entry is good after the entry was buried: its
+// record names no source any more, but the log has gone no other way.
+func TestASnapshotAtAnEntryThatIsBuriedSince(t *testing.T) {
+	dir := t.TempDir()
+	p := fading(0.09, 1)
+	o := chitta.Options{Dir: dir, Embedder: "test/1", Dim: dim, Params: &p, SnapshotEvery: 20, Workers: 1}
+	s, err := chitta.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background()) //nolint:errcheck // closed in a state that no longer matters
+	mustAppend(t, s, chitta.Entry{Body: fold.SessionOpened{Number: 1}})
+	var at uint64
+	for seed := uint64(1); at < 20; seed++ {
+		x := experience(seed)
+		x.Source, x.AlwaysCreate = "diary.md", true
+		at = mustAppend(t, s, chitta.Entry{Body: x, Text: text(seed)})[0].Sequence
+	}
+	buried := func() (is bool) {
+		_ = s.View(func(st *fold.State) error { is = st.EntryBuried(at); return nil })
+		return is
+	}
+	mustAppend(t, s, chitta.Entry{Body: fold.SessionClosed{Number: 1}})
+	for n := uint32(2); !buried() && n < 10; n++ {
+		mustAppend(t, s, chitta.Entry{Body: fold.SessionOpened{Number: n}}, chitta.Entry{Body: fold.SessionClosed{Number: n}})
+	}
+	e, err := s.EventAt(at)
+	if err != nil || !buried() || e.Body.(fold.Experienced).Source != "" {
+		t.Fatalf("it is not buried: %v %+v", err, e)
+	}
+	// The process is killed before it takes another snapshot.
+	killed := t.TempDir()
+	if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	o.Dir = killed
+	again, err := chitta.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close(context.Background()) //nolint:errcheck // only looked at
+	if got := again.Start().Snapshot; got != at {
+		t.Errorf("started from %d, the snapshot stands at %d", got, at)
+	}
+	if digest(again) != digest(s) {
+		t.Error("another state")
+	}
+}

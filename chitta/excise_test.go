@@ -246,6 +246,7 @@ func TestExcisionEqualsNeverHavingBeen(t *testing.T) {
 		if a, err = chitta.Open(context.Background(), chitta.Options{Dir: dirs[0], Embedder: embedders[by].id, Dim: embedders[by].dim}); err != nil {
 			rt.Fatal(err)
 		}
+		defer a.Close(context.Background()) //nolint:errcheck // only looked at
 		same("after a restart")
 		for i := range gone {
 			if !a.ExcisedKey(experience(deeds[i].seed).Key) {

@@ -125,7 +125,7 @@ func (s *Store) loadSnapshot(seq uint64) (*fold.State, ledger.Mark, error) {
 	if m.Store != s.meta.ID || m.Generation != s.meta.Generation {
 		return nil, m, fmt.Errorf("%w: it belongs to another store or an earlier generation of this one", ledger.ErrSnapshot)
 	}
-	if sum, err := s.recordSum(seq); err != nil || m.Record != 0 && m.Record != sum {
+	if same, err := s.standsAt(m); err != nil || !same {
 		return nil, m, errors.Join(err, fmt.Errorf("%w: the log went another way since", ledger.ErrSnapshot))
 	}
 	if by, err := s.amendedSince(seq); err != nil || by != 0 {
@@ -147,9 +147,44 @@ func (s *Store) loadSnapshot(seq uint64) (*fold.State, ledger.Mark, error) {
 	return state, m, nil
 }
 
-// recordSum is the checksum of the record at seq.
+// standsAt tells whether the record that a snapshot was taken at is still there.
+// Snapshots of before have the checksum of the record as it stood then.
+func (s *Store) standsAt(m ledger.Mark) (bool, error) {
+	if m.Record == 0 {
+		return true, nil
+	}
+	sum, err := s.recordSum(m.Sequence)
+	if err != nil || m.Record == sum {
+		return err == nil, err
+	}
+	var stored uint32
+	err = s.view(func(tx *bolt.Tx) error { stored = events.Checksum(tx, m.Sequence); return nil })
+	return err == nil && m.Record == stored, err
+}
+
+// recordSum is the checksum of the record at seq as it stands there, or will once
+// its entry is buried; 0 where nothing stands.
 func (s *Store) recordSum(seq uint64) (sum uint32, err error) {
-	err = s.view(func(tx *bolt.Tx) error { sum = events.Checksum(tx, seq); return nil })
+	err = s.view(func(tx *bolt.Tx) error {
+		if sum = events.Checksum(tx, seq); sum == 0 {
+			return nil
+		}
+		data, err := events.Get(tx, seq)
+		if err != nil {
+			return err
+		}
+		e, err := fold.Decode(seq, data)
+		if err != nil {
+			return &ledger.RecordError{Log: string(events.Bucket()), Sequence: seq, Err: err}
+		}
+		if bare, had := withoutSource(e); had {
+			if data, err = fold.Encode(bare); err != nil {
+				return err
+			}
+			sum = binary.LittleEndian.Uint32(ledger.Record(seq, data))
+		}
+		return nil
+	})
 	return sum, err
 }
 
