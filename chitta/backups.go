@@ -17,6 +17,7 @@ import (
 
 	bolt "go.etcd.io/bbolt"
 
+	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/internal/atomicfile"
 )
 
@@ -220,6 +221,74 @@ func (s *Store) syncFoldersOf(paths []string) {
 			s.log.Warn("the removal of copies may not be on disk", "folder", dir, "error", err)
 		}
 	}
+}
+
+// CopiesWith lists the files of the folder of backups, and those that restores
+// replaced, that are copies of this store and hold an entry with one of these
+// wordings; and files there that cannot be read to the end, of which it is not
+// known. It reads the log of each.
+func (s *Store) CopiesWith(ctx context.Context, wordings []fold.Key) (paths []string, err error) {
+	id := s.Meta().ID
+	list, err := ListBackups(s.opts.BackupFolder())
+	if err != nil {
+		return nil, err
+	}
+	files := s.copies()
+	for _, b := range list {
+		if !b.Automatic {
+			files = append(files, b.Path)
+		}
+	}
+	for _, path := range files {
+		copied, report, err := openFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it went meanwhile
+		}
+		holds := err != nil
+		if err == nil {
+			if report.ID == id {
+				holds = copied.holds(ctx, wordings, report.Last)
+			}
+			_ = copied.db.close()
+		}
+		if err := ctx.Err(); err != nil {
+			return paths, err
+		}
+		if holds {
+			paths = append(paths, path)
+		}
+	}
+	return paths, nil
+}
+
+// holds tells whether an entry with one of the wordings is in the log, or may be,
+// because a record cannot be read.
+func (s *Store) holds(ctx context.Context, wordings []fold.Key, last uint64) bool {
+	wanted := make(map[fold.Key]bool, len(wordings))
+	for _, k := range wordings {
+		wanted[k] = true
+	}
+	err := events.Each(s.db, 0, last, func(seq uint64, payload []byte, err error) error {
+		var e fold.Event
+		if err == nil {
+			e, err = fold.Decode(seq, payload)
+		}
+		if err != nil {
+			return err
+		}
+		found := false
+		switch b := e.Body.(type) {
+		case fold.Experienced:
+			found = wanted[b.Key]
+		case fold.Superseded:
+			found = wanted[b.Key]
+		}
+		if found {
+			return errNothing // enough was seen
+		}
+		return ctx.Err()
+	})
+	return err != nil
 }
 
 // copies are the automatic backups and what restores replaced.

@@ -50,6 +50,8 @@ type Excised struct {
 	Records int
 	// From is the record that the fold started after.
 	From uint64
+	// Keys are those of all wordings of the experiences that go.
+	Keys []fold.Key
 	// Before and After are the digests of the state.
 	Before, After [32]byte
 	// Copies are the automatic backups, and files that a restore replaced, which
@@ -73,8 +75,6 @@ type plan struct {
 	moved map[uint64]fold.Body
 	// first is the earliest record that goes or changes.
 	first uint64
-	// keys are those of all wordings of the experiences that go.
-	keys []fold.Key
 	// lost counts by the session's old number; lastTwo are the sessions, by
 	// their old numbers, that are the last ones then.
 	lost    map[uint32]int
@@ -212,12 +212,12 @@ func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error
 			now.early = now.early || now.left == 0
 			p.drop[seq] = true
 			p.lost[now.number]++
-			p.keys = append(p.keys, b.Key)
+			p.Keys = append(p.Keys, b.Key)
 			p.Events = append(p.Events, ExcisedEvent{Sequence: seq, ID: b.ID, Session: now.number})
 		case fold.Superseded:
 			if p.drop[b.Target] {
 				p.drop[seq] = true
-				p.keys = append(p.keys, b.Key)
+				p.Keys = append(p.Keys, b.Key)
 			}
 		case fold.Reassessed:
 			if p.drop[b.Target] {
@@ -232,8 +232,8 @@ func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error
 	for seq := range chosen {
 		return nil, fmt.Errorf("event %d: %w among the experiences", seq, ErrNotFound)
 	}
-	slices.SortFunc(p.keys, func(a, b fold.Key) int { return slices.Compare(a[:], b[:]) })
-	p.keys = slices.Compact(p.keys)
+	slices.SortFunc(p.Keys, func(a, b fold.Key) int { return slices.Compare(a[:], b[:]) })
+	p.Keys = slices.Compact(p.Keys)
 	gone := uint32(0)
 	var ends [2][]uint64 // of lastTwo
 	for _, sp := range spans {
@@ -343,7 +343,7 @@ func (s *Store) excise(ctx context.Context, p *plan, x Excision) error {
 		arithmetics = with(arithmetics, s.machine)
 	}
 	excised := maps.Clone(s.excised)
-	for _, k := range p.keys {
+	for _, k := range p.Keys {
 		excised[k] = r.last
 	}
 	err = s.replace(r, func() {
@@ -420,7 +420,7 @@ func (p *plan) record() fold.Body {
 	if p.said != nil {
 		return p.said
 	}
-	b := fold.Excised{Keys: p.keys, Before: p.Before, After: p.After}
+	b := fold.Excised{Keys: p.Keys, Before: p.Before, After: p.After}
 	for _, e := range p.Events {
 		b.IDs = append(b.IDs, e.ID)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jivad/jivad/chitta"
@@ -71,7 +72,9 @@ type BackupStatus struct {
 type backups struct {
 	// wake asks whether one is due.
 	wake chan struct{}
-	mu   sync.Mutex
+	// watched says that somebody makes those that are due.
+	watched atomic.Bool
+	mu      sync.Mutex
 	// failed is why the last one was not made.
 	failed string
 }
@@ -163,6 +166,8 @@ func (c *Companion) watchBackups(ctx context.Context) {
 	if !c.opts.Backups.automatic() || c.opts.LookOnly {
 		return
 	}
+	c.backups.watched.Store(true)
+	defer c.backups.watched.Store(false)
 	tick := time.NewTicker(min(time.Hour, c.opts.Backups.Every))
 	defer tick.Stop()
 	for {

@@ -63,9 +63,16 @@ type ForgetReceipt struct {
 	// store, found by reading all of it again, and files of the data folder
 	// (yours excepted) that hold one of the texts. All are 0.
 	Left ForgetLeft `json:"left"`
-	// Versions of SOUL.md were removed, and Backups.
+	// Versions of SOUL.md were removed, and Backups: automatic ones, and files that
+	// a restore had replaced.
 	Versions int `json:"soul_versions"`
 	Backups  int `json:"backups"`
+	// BackupsLeft are the files of the folder of backups that still hold some of
+	// it: they were made by hand, could not be removed, or cannot be read, so that
+	// it is not known.
+	BackupsLeft []string `json:"backups_left,omitempty"`
+	// BackupSoon says that the daemon makes a new backup by itself now.
+	BackupSoon bool `json:"backup_soon,omitempty"`
 	// Remaining entries are in the store.
 	Remaining int    `json:"remaining"`
 	Before    string `json:"state_before"`
@@ -264,18 +271,34 @@ func (c *Companion) forget(ctx context.Context, q ForgetQuery, progress func(Pro
 	// where a crash keeps it from being done now.
 	c.goOnWith(rest)
 	ctx = context.WithoutCancel(ctx)
-	cleared, err := c.clearTraces(ctx)
+	defer c.backupSoon() // those of before are gone
+	versions, err := c.clearTraces(ctx)
 	if err != nil {
 		c.problem(fmt.Sprintf("something that was generated from what is forgotten could not be removed; it is tried again at the next start: %v", err))
 		return r, fmt.Errorf("forgotten in the store, but %w; it is tried again at the next start", err)
 	}
-	r.Versions, r.Backups, r.Records, r.Sessions = cleared.versions, cleared.backups, x.Records, numbers(x.Sessions)
+	r.Versions, r.Backups, r.Records, r.Sessions = versions, len(x.Copies), x.Records, numbers(x.Sessions)
 	r.Before, r.After = fmt.Sprintf("%x", x.Before), fmt.Sprintf("%x", x.After)
+	r.BackupsLeft = c.backupsWith(ctx, x)
+	r.BackupSoon = len(x.Copies) > 0 && c.backups.watched.Load()
 	if err := c.lookFor(ctx, chosen, words, &r); err != nil {
 		return r, err
 	}
 	r.Seconds = time.Since(began).Seconds()
 	return r, nil
+}
+
+// backupsWith are the copies of the store that still hold what was taken out, or
+// may. Where they cannot be looked at it is their folder.
+func (c *Companion) backupsWith(ctx context.Context, x chitta.Excised) []string {
+	left, err := c.store.CopiesWith(ctx, x.Keys)
+	if err != nil {
+		c.log.Warn("whether backups hold what was forgotten is not known", "error", err)
+		left = append(left, c.store.BackupFolder())
+	}
+	left = append(left, x.Left...)
+	slices.Sort(left)
+	return slices.Compact(left)
 }
 
 // takeGiven takes in what the person changed in Given, since SOUL.md will be

@@ -211,33 +211,31 @@ func (c *Companion) goOnWith(w *rewriting) {
 	c.life.ageing, c.life.digester = fold.Ageing{}, fold.Digester{}
 }
 
-// cleared counts what was removed beside the store.
-type cleared struct{ versions, backups int }
-
 // clearTraces removes what was generated from forgotten entries, or holds them,
-// and writes SOUL.md from the new store. It can be done again at any time.
-func (c *Companion) clearTraces(ctx context.Context) (out cleared, err error) {
+// and writes SOUL.md from the new store. It can be done again at any time. It returns
+// how many copies of SOUL.md were removed.
+func (c *Companion) clearTraces(ctx context.Context) (versions int, err error) {
 	data, err := c.store.Value(valueTraces)
 	if errors.Is(err, chitta.ErrNotFound) {
-		return out, nil
+		return versions, nil
 	}
 	if err != nil {
-		return out, err
+		return versions, err
 	}
 	var t traces
 	if err := unmarshal(valueTraces, data, &t); err != nil {
-		return out, err
+		return versions, err
 	}
 	document, err := c.lastWritten()
 	if err != nil {
-		return out, err
+		return versions, err
 	}
 	if err := c.files.Write(document); err != nil {
-		return out, err
+		return versions, err
 	}
-	if out.versions, err = c.files.DropFrom(t.FirstSession); err != nil {
-		return out, err
+	if versions, err = c.files.DropFrom(t.FirstSession); err != nil {
+		return versions, err
 	}
 	_, err = c.store.Append(ctx, chitta.Batch{Values: []chitta.Value{{Name: valueTraces}}})
-	return out, err
+	return versions, err
 }

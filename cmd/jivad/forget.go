@@ -212,10 +212,22 @@ func tellForgotten(p *printer, r lifecycle.ForgetReceipt) {
 		also = append(also, count(r.Versions, "copy of SOUL.md", "copies of SOUL.md"))
 	}
 	if r.Backups > 0 {
-		also = append(also, count(r.Backups, "backup", "backups"))
+		also = append(also, count(r.Backups, "backup that held it", "backups that held it"))
 	}
 	if len(also) > 0 {
 		p.line("Also removed: %s.", strings.Join(also, ", "))
+	}
+	switch {
+	case r.BackupSoon:
+		p.line("The daemon makes a new backup now.")
+	case r.Backups > 0:
+		p.line("A new backup is made with jivad backup, or by the daemon at its next start.")
+	}
+	if n := len(r.BackupsLeft); n > 0 {
+		p.line("%s may still hold it: made by hand, or not to be removed or read. Remove what you do not need:", count(n, "backup", "backups"))
+		for _, path := range r.BackupsLeft {
+			p.line("  %s", p.bad(path))
+		}
 	}
 	if len(r.Diary) > 0 {
 		p.line("Your own files still hold what you wrote there: %s", strings.Join(r.Diary, ", "))
