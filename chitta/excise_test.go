@@ -25,6 +25,8 @@ type deed struct {
 	target int // the place among the deeds of what is edited
 	// again has an entry take the last session up again, if it is not open.
 	again bool
+	// bury has parameters bury what fades, gist an entry keep its gist only.
+	bury, gist bool
 }
 
 // days gives each entry the day that it belongs to; a day is one session.
@@ -86,6 +88,9 @@ func live(t interface{ Fatal(...any) }, dir string, every int, deeds []deed, wit
 		case "params":
 			p := fold.DefaultParams()
 			p.Reactivation.Lambda = 0.2 + float64(d.seed%5)/10
+			if d.bury {
+				p.Reactivation.Lambda, p.Reactivation.BuryBelow, p.Reactivation.BuryAfter = 1.5, 0.09, 1+int(d.seed%3)
+			}
 			entries = append(entries, chitta.Entry{Body: fold.ParamsChanged{Params: p}})
 		case "end":
 			if !opened {
@@ -115,7 +120,9 @@ func live(t interface{ Fatal(...any) }, dir string, every int, deeds []deed, wit
 				opened = true
 				entries = append(entries, chitta.Entry{Body: fold.SessionOpened{Number: number}})
 			}
-			entries = append(entries, chitta.Entry{Body: x, Text: canary(d.seed)})
+			words := canary(d.seed)
+			words.Gist = d.gist
+			entries = append(entries, chitta.Entry{Body: x, Text: words})
 		}
 		r, err := s.Append(context.Background(), chitta.Batch{Entries: entries})
 		if err != nil {

@@ -93,6 +93,9 @@ type exporting struct {
 	removals []export.Removal
 	counts   export.Counts
 	diary    []page
+	// changes of embedder that brought vectors, and the experiences they may be for.
+	changes []changed
+	places  []placed
 }
 
 func (x *exporting) all(ctx context.Context) (ExportReport, error) {
@@ -102,6 +105,7 @@ func (x *exporting) all(ctx context.Context) (ExportReport, error) {
 	altered := 0
 	steps := []func() error{
 		func() error { return x.writeExperiences(ctx) },
+		func() error { return x.writeVectors(ctx) },
 		x.writeSessions,
 		x.writeSettings,
 		x.writeForgotten,
@@ -162,7 +166,7 @@ func (x *exporting) writeExperiences(ctx context.Context) error {
 			}
 			x.settings.Changes = append(x.settings.Changes, export.ParamsChange{Order: x.order, Recorded: when, Parameters: params})
 		case fold.EmbedderChanged:
-			x.settings.Embedders = append(x.settings.Embedders, export.EmbedderChange{Order: x.order, Recorded: when, Embedder: export.Embedder{ID: b.Embedder, Dim: b.Dim}})
+			x.embedderChanged(e, b)
 		case fold.Excised:
 			x.removals = append(x.removals, export.NewRemoval(x.order, e.Header, b))
 		default:
@@ -200,16 +204,34 @@ func (x *exporting) writeExperience(e fold.Event, b fold.Experienced) error {
 			line.ActedOn = append(line.ActedOn, export.ID(state.Impressions[row].ID))
 		}
 	}
-	t, err := x.moment.TextOf(e.Sequence)
-	switch {
-	case err == nil:
-		line.Text, line.Label = &t.Body, t.Label
-		x.counts.Texts++
-		x.diary = append(x.diary, page{seq: e.Sequence, date: b.Date, bytes: len(t.Body)})
-	case !errors.Is(err, chitta.ErrNotFound):
+	x.places = append(x.places, placed{e.Sequence, x.order, b.ID})
+	if err := x.addText(&line, e.Sequence, b.Date); err != nil {
 		return err
 	}
 	return x.out.Line(line)
+}
+
+// addText puts what is kept of an entry into its line.
+func (x *exporting) addText(line *export.Experience, seq uint64, date string) error {
+	t, err := x.moment.TextOf(seq)
+	switch {
+	case x.moment.State.EntryBuried(seq) || errors.Is(err, chitta.ErrBuried):
+		// Also where a fault has kept the text from being taken away.
+		line.Kept, line.Source = export.KeptBuried, ""
+		return nil
+	case errors.Is(err, chitta.ErrNotFound):
+		line.Kept = export.KeptNone
+		return nil
+	case err != nil:
+		return err
+	}
+	line.Text, line.Label, line.Kept = &t.Body, t.Label, export.KeptFull
+	if t.Gist {
+		line.Kept = export.KeptGist
+	}
+	x.counts.Texts++
+	x.diary = append(x.diary, page{seq: seq, date: date, bytes: len(t.Body)})
+	return nil
 }
 
 func (x *exporting) writeSessions() error {
@@ -249,10 +271,17 @@ func (x *exporting) writeForgotten() error {
 	return nil
 }
 
-// writeTendencies writes what the last sessions handed on.
+// writeTendencies writes what the last sessions handed on, and what was once.
 func (x *exporting) writeTendencies() error {
-	out := export.Heritages{Sessions: []export.Heritage{}}
+	out := export.Heritages{Sessions: []export.Heritage{}, Vanished: []export.Vanished{}}
 	for _, v := range x.moment.Values {
+		if id, ok := strings.CutPrefix(v.Name, prefixSeen); ok {
+			var s seenTendency
+			if err := unmarshal(v.Name, v.Data, &s); err != nil {
+				return err
+			}
+			out.Vanished = append(out.Vanished, exportSeen(id, s))
+		}
 		if !strings.HasPrefix(v.Name, prefixHeritage) {
 			continue
 		}

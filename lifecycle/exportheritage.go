@@ -26,6 +26,7 @@ func exportHeritage(session int, h heritage) export.Heritage {
 		t := export.Tendency{
 			ID: v.ID, Name: v.Name, Members: []string{}, Guna: export.Guna(v.Guna), Coherence: v.Coherence, Hardness: v.Hardness,
 			Influence: v.Influence, FirstSession: v.FirstSession, LastSession: v.LastSession,
+			Peak: export.Peak(h.peaks[v.ID]),
 		}
 		for _, id := range v.Keys {
 			t.Members = append(t.Members, export.ID(id))
@@ -40,7 +41,9 @@ func importHeritage(x export.Heritage, rows map[string]uint32) (h heritage, err 
 	if h.narrative, err = export.ParseFloats(x.Identity); err != nil {
 		return h, err
 	}
+	h.peaks = map[string]peak{}
 	for _, t := range x.Tendencies {
+		h.peaks[t.ID] = peak(t.Peak)
 		v := vasana.Vasana{
 			ID: t.ID, Name: t.Name, Guna: t.Guna.Vector(), Coherence: t.Coherence, Hardness: t.Hardness,
 			Influence: t.Influence, FirstSession: t.FirstSession, LastSession: t.LastSession,

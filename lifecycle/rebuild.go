@@ -59,7 +59,7 @@ func Rebuild(ctx context.Context, o Options, x *export.Folder, progress func(Pro
 	}
 	err = store.Fill(ctx, chitta.Filling{
 		ID: m.Store.ID, Created: m.Store.Created, Values: b.values,
-		Records: func(f func(fold.Event, *chitta.Text) error) error { return b.records(ctx, f, began, progress) },
+		Records: func(f func(chitta.Filled) error) error { return b.records(ctx, f, began, progress) },
 	})
 	switch {
 	case errors.Is(err, chitta.ErrNotFresh):
@@ -92,15 +92,15 @@ type told struct {
 }
 
 // records gives the log of the export to the store.
-func (b *rebuilding) records(ctx context.Context, f func(fold.Event, *chitta.Text) error, began time.Time, progress func(Progress)) error {
+func (b *rebuilding) records(ctx context.Context, f func(chitta.Filled) error, began time.Time, progress func(Progress)) error {
 	total := b.from.Manifest.Counts.Experiences
 	return b.from.Records(ctx, func(r export.Record) error {
-		var t *chitta.Text
+		x := chitta.Filled{Event: r.Event, Gone: r.Gone, Vectors: r.Vectors}
 		if r.Text != nil {
-			t = &chitta.Text{Body: *r.Text, Label: r.Label}
+			x.Text = &chitta.Text{Body: *r.Text, Label: r.Label, Gist: r.Gist}
 			b.report.Texts++
 		}
-		if err := f(r.Event, t); err != nil {
+		if err := f(x); err != nil {
 			return err
 		}
 		if _, ok := r.Event.Body.(fold.Experienced); !ok {
@@ -153,6 +153,17 @@ func (b *rebuilding) values(state *fold.State) ([]chitta.Value, error) {
 			return nil, err
 		}
 		add(heritageName(x.Session), data)
+	}
+	for _, x := range b.from.Vanished() {
+		s, err := importSeen(x)
+		if err != nil {
+			return nil, &export.Error{File: export.FileTendencies, Err: err}
+		}
+		data, err := json.Marshal(s)
+		if err != nil {
+			return nil, err
+		}
+		add(prefixSeen+x.ID, data)
 	}
 	given, err := b.from.Given()
 	if err != nil {

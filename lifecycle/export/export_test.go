@@ -44,25 +44,37 @@ func small(t testing.TB) fstest.MapFS {
 	must(err)
 	must(e.Whole(FileReadme, []byte(ReadmeText)))
 	e.File(FileImpressions)
-	for i, order := range []uint64{4, 5, 8} {
+	for i, order := range []uint64{4, 5, 9} {
 		x := fold.Experienced{Source: "write", Category: "health", Embedder: "test/1", Embedding: []float32{1, 0}, Judgement: fold.Judgement{Assessor: "a", Intensity: 0.1, Guna: g}}
 		x.ID[0], x.Key[0] = byte(i+1), byte(i+1)
 		l := NewExperience(order, uint32(1+i/2), fold.Header{Wall: 77, ClockTrusted: true}, x)
 		text := fmt.Sprintf("text %d <&>\n今天", i)
-		l.Text, l.Today = &text, &Today{Depth: 0.1, Reinforcement: 1.0000000000000002}
+		l.Text, l.Today, l.Kept = &text, &Today{Depth: 0.1, Reinforcement: 1.0000000000000002}, KeptFull
+		switch i {
+		case 0:
+			l.Text, l.Kept = nil, KeptBuried
+		case 1:
+			l.Kept = KeptGist
+		case 2:
+			l.Embedder, l.Embedding = "test/2", Floats([]float32{0, 0, 1})
+		}
 		must(e.Line(l))
 	}
+	e.File(VectorsFile(7))
+	must(e.Line(NewVector{Order: 4, ID: ID(fold.ID{1}), Embedding: Floats([]float32{0, 1, 0})}))
+	must(e.Line(NewVector{Order: 5, ID: ID(fold.ID{2}), Embedding: Floats([]float32{1, 0, 0})}))
 	e.File(FileSessions)
 	must(e.Line(Session{Session: 1, Date: "2026-03-01", Bounds: []Bound{{Order: 3, What: Opened}, {Order: 6, What: Closed, Reason: "end"}}, Trend: json.RawMessage(`{"session":1}`)}))
-	must(e.Line(Session{Session: 2, Bounds: []Bound{{Order: 7, What: Opened}}}))
-	must(e.JSON(FileParameters, Settings{InForce: params, Changes: []ParamsChange{{Order: 2, Parameters: params}}, Embedders: []EmbedderChange{{Order: 1, Embedder: Embedder{"test/1", 2}}}}))
+	must(e.Line(Session{Session: 2, Bounds: []Bound{{Order: 8, What: Opened}}}))
+	must(e.JSON(FileParameters, Settings{InForce: params, Changes: []ParamsChange{{Order: 2, Parameters: params}}, Embedders: []EmbedderChange{{Order: 1, Embedder: Embedder{"test/1", 2}}, {Order: 7, Embedder: Embedder{"test/2", 3}, Vectors: VectorsFile(7)}}}))
 	e.File(FileForgotten)
-	must(e.Line(NewRemoval(9, fold.Header{Wall: -1}, fold.Excised{IDs: []fold.ID{{9}}, Keys: []fold.Key{{8}}, Before: [32]byte{7}})))
-	must(e.JSON(FileTendencies, Heritages{Sessions: []Heritage{{Session: 1, Identity: Floats([]float32{1, 0}), Tendencies: []Tendency{}}}}))
+	must(e.Line(NewRemoval(10, fold.Header{Wall: -1}, fold.Excised{IDs: []fold.ID{{9}}, Keys: []fold.Key{{8}}, Before: [32]byte{7}})))
+	must(e.JSON(FileTendencies, Heritages{Sessions: []Heritage{{Session: 1, Identity: Floats([]float32{1, 0}), Tendencies: []Tendency{{ID: "t", Members: []string{}, Peak: Peak{0.5, 0.25}}}}},
+		Vanished: []Vanished{{ID: "a", Members: []string{ID(fold.ID{1})}, Peak: Peak{0.75, 0.5}, FirstSession: 1, FoundIn: 1}, {ID: "b", Members: []string{}}}}))
 	must(e.Whole(FileSoul, []byte("soul")))
 	must(e.Whole(FileGiven, nil))
 	must(e.Whole("diary.md", []byte("# 2026-03-01\n\ntext\n")))
-	must(e.Finish(Manifest{Program: "test", Embedder: Embedder{"test/1", 2}, Counts: Counts{Records: 9, Experiences: 3}}))
+	must(e.Finish(Manifest{Program: "test", Embedder: Embedder{"test/2", 3}, Counts: Counts{Records: 10, Experiences: 3}}))
 	return files
 }
 
@@ -87,17 +99,29 @@ func TestAnExportIsReadAsItWasWritten(t *testing.T) {
 		}
 		kinds = append(kinds, r.Event.Body.Kind())
 	}
-	want := []fold.Kind{fold.KindEmbedderChanged, fold.KindParamsChanged, fold.KindSessionOpened, fold.KindExperienced, fold.KindExperienced, fold.KindSessionClosed, fold.KindSessionOpened, fold.KindExperienced, fold.KindExcised}
+	want := []fold.Kind{fold.KindEmbedderChanged, fold.KindParamsChanged, fold.KindSessionOpened, fold.KindExperienced, fold.KindExperienced, fold.KindSessionClosed, fold.KindEmbedderChanged, fold.KindSessionOpened, fold.KindExperienced, fold.KindExcised}
 	if !reflect.DeepEqual(kinds, want) {
 		t.Errorf("kinds %v", kinds)
 	}
-	third := records[7]
+	third := records[8]
 	if *third.Text != "text 2 <&>\n今天" || third.Today.Reinforcement != 1.0000000000000002 || third.Event.Wall != 77 || !third.Event.ClockTrusted || third.Line != 3 || third.File != FileImpressions {
 		t.Errorf("%+v", third)
 	}
-	removed := records[8].Event.Body.(fold.Excised)
+	removed := records[9].Event.Body.(fold.Excised)
 	if removed.IDs[0] != (fold.ID{9}) || removed.Keys[0] != (fold.Key{8}) || removed.Before != [32]byte{7} {
 		t.Errorf("%+v", removed)
+	}
+	if r := records[3]; !r.Gone || r.Gist || r.Text != nil {
+		t.Errorf("buried: %+v", r)
+	}
+	if r := records[4]; r.Gone || !r.Gist || r.Text == nil {
+		t.Errorf("a gist: %+v", r)
+	}
+	if third.Gist || third.Gone || third.Vectors != nil || records[0].Vectors != nil || records[6].Vectors == nil {
+		t.Errorf("%+v", third)
+	}
+	if v := x.Vanished(); len(v) != 2 || v[0].Peak != (Peak{0.75, 0.5}) || x.Heritage()[0].Tendencies[0].Peak != (Peak{0.5, 0.25}) {
+		t.Errorf("%+v", v)
 	}
 	soul, err := x.Soul()
 	given, err2 := x.Given()

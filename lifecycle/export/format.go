@@ -17,8 +17,10 @@ import (
 
 // Format and Version are how a manifest says what it is of.
 const (
-	Format  = "jivad export"
-	Version = 1
+	Format = "jivad export"
+	// Version 2 added the vectors of changes of embedder, what is kept of each text,
+	// how strong tendencies have been, and those that are found no more.
+	Version = 2
 )
 
 // The files of an export. Texts are in diary.md, or in one diary-YYYY.md for
@@ -112,10 +114,38 @@ type Experience struct {
 	// the ids of those that it acted on.
 	Today   *Today   `json:"today"`
 	ActedOn []string `json:"acted_on,omitempty"`
+	// Kept is one of [KeptFull], [KeptGist], [KeptNone] and [KeptBuried]; of version
+	// 1 it is empty.
+	Kept string `json:"kept,omitempty"`
 	// Text is nil where none is kept.
 	Text      *string `json:"text"`
 	Embedder  string  `json:"embedder"`
 	Embedding string  `json:"embedding"`
+}
+
+// What is kept of a text: all of it, its gist, nothing, or nothing any more.
+const (
+	KeptFull   = "full"
+	KeptGist   = "gist"
+	KeptNone   = "none"
+	KeptBuried = "buried"
+)
+
+// checkKept sees that what is kept and the text agree.
+func (l Experience) checkKept() error {
+	switch has := l.Text != nil; l.Kept {
+	case "":
+		return nil
+	case KeptFull, KeptGist:
+		if has {
+			return nil
+		}
+	case KeptNone, KeptBuried:
+		if !has && l.Label == "" {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: what is said to be kept of the text is not what is there", ErrLine)
 }
 
 // Judgement is what the assessor said. Novelty and Match are nil where it had no
@@ -196,6 +226,22 @@ type EmbedderChange struct {
 	Order uint64 `json:"order"`
 	Recorded
 	Embedder
+	// Vectors names the file of the vectors that came with it, [VectorsFile]; it is
+	// empty where nothing was there yet that needed one.
+	Vectors string `json:"vectors,omitempty"`
+}
+
+// VectorsFile is the file of what a change of embedder at a place in the order
+// brought.
+func VectorsFile(order uint64) string { return fmt.Sprintf("vectors-%d.jsonl", order) }
+
+// NewVector is a line of such a file: the vector that an experience has from the
+// change on, as its last edit left it. Experiences without one have no place.
+type NewVector struct {
+	// Order and ID are those of the experience.
+	Order     uint64 `json:"order"`
+	ID        string `json:"id"`
+	Embedding string `json:"embedding"`
 }
 
 // Removal is a line of forgotten.jsonl: what was forgotten, by ids and digests
@@ -221,6 +267,34 @@ type Tendency struct {
 	Influence    float64  `json:"influence"`
 	FirstSession int      `json:"first_session"`
 	LastSession  int      `json:"last_session"`
+	// Peak is how strong it has been.
+	Peak Peak `json:"peak"`
+}
+
+// Peak is how strong a tendency has been at the end of any session: the greatest
+// influence, and the greatest depth of a member.
+type Peak struct {
+	Influence float64 `json:"influence"`
+	Depth     float64 `json:"depth"`
+}
+
+// Check says what no peak can be.
+func (p Peak) Check() error {
+	if !(p.Influence >= 0 && p.Depth >= 0 && p.Depth <= 1) {
+		return fmt.Errorf("%w: how strong a tendency has been cannot be", ErrLine)
+	}
+	return nil
+}
+
+// Vanished is a tendency that was found once and is no more.
+type Vanished struct {
+	ID string `json:"id"`
+	// Members are the ids of the impressions that it had.
+	Members []string `json:"members"`
+	Peak    Peak     `json:"peak"`
+	// FirstSession made its first member, FoundIn is the last that found it.
+	FirstSession int `json:"first_session"`
+	FoundIn      int `json:"found_in"`
 }
 
 // Heritage is what one session handed to the next: its tendencies, and the
@@ -231,9 +305,11 @@ type Heritage struct {
 	Identity   string     `json:"identity_vector"`
 }
 
-// Heritages is tendencies.json: the heritage of the last sessions.
+// Heritages is tendencies.json: the heritage of the last sessions, and the
+// tendencies that are found no more, by id.
 type Heritages struct {
 	Sessions []Heritage `json:"sessions"`
+	Vanished []Vanished `json:"vanished"`
 }
 
 // NewRecorded takes the time of recording off an event.

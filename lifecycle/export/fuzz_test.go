@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -60,6 +61,38 @@ func forged(t testing.TB, good fstest.MapFS, name string, data []byte) fstest.Ma
 	return files
 }
 
+// rowed is a change of embedder with the rows that its vectors make.
+func rowed(state *fold.State, r Record) (fold.Event, error) {
+	b, ok := r.Event.Body.(fold.EmbedderChanged)
+	if !ok || r.Vectors == nil {
+		return r.Event, nil
+	}
+	given, last := map[uint64][]float32{}, uint64(0)
+	err := r.Vectors(func(order uint64, v []float32) error {
+		if order <= last || order >= r.Event.Sequence || fold.CheckVector(v, b.Dim) != nil {
+			panic(fmt.Sprintf("a vector of %d components for the entry at %d, after %d", len(v), order, last))
+		}
+		given[order], last = v, order
+		return nil
+	})
+	if err != nil {
+		return r.Event, err
+	}
+	if b.Dim < 1 || b.Dim > 1<<14 {
+		return r.Event, nil // the fold refuses it
+	}
+	b.Rows = fold.NewMatrix(b.Dim)
+	for _, m := range state.Impressions {
+		if v := given[m.Sequence]; v == nil {
+			b.Rows.AppendUnplaced()
+		} else if err := b.Rows.Append(v); err != nil {
+			return r.Event, err
+		}
+	}
+	r.Event.Body = b
+	return r.Event, nil
+}
+
 // Whatever stands in a file, with checksums that match: it is read or refused with
 // the file's name, never a panic. What is read can be written to the log, and is
 // folded or refused.
@@ -102,7 +135,11 @@ func FuzzRead(f *testing.F) {
 			if e, ok := r.Event.Body.(fold.Experienced); ok && len(e.Embedding) == state.Dim {
 				near = state.Vectors.Nearest(e.Embedding, state.Params.Gate.Candidates, 1, nil)
 			}
-			if _, err := fold.Step(state, r.Event, near); err != nil {
+			e, err := rowed(state, r)
+			if err != nil {
+				return err
+			}
+			if _, err := fold.Step(state, e, near); err != nil {
 				return refused
 			}
 			return nil

@@ -39,6 +39,7 @@ type Folder struct {
 	settings Settings
 	sessions []Session
 	heritage []Heritage
+	vanished []Vanished
 	// between are the records that stand between the experiences, by their order.
 	between []Record
 }
@@ -46,14 +47,22 @@ type Folder struct {
 // Record is one event of the log that an export gives back.
 type Record struct {
 	Event fold.Event
-	// Text is nil where none is kept; Label is its heading.
-	Text  *string
-	Label string
+	// Text is nil where none is kept; Label is its heading. Gist says that it is the
+	// gist only, Gone that it was kept once and is buried.
+	Text       *string
+	Label      string
+	Gist, Gone bool
 	// Today is what an impression was at the export; nil for everything else.
 	Today *Today
+	// Vectors gives f the vectors that a change of embedder brought, by the orders
+	// of the experiences that they are for, ascending; nil where it brought none. It
+	// may be called while the record is at hand, once.
+	Vectors func(f func(order uint64, v []float32) error) error
 	// File and Line are where it stands.
 	File string
 	Line int
+
+	vectors string // the file of them
 }
 
 // Is tells whether a folder is an export, or was one before it was damaged.
@@ -210,14 +219,17 @@ func decodeLine(name string, n int, line []byte, into any) error {
 
 // needed are the files that the store is rebuilt from.
 func needed(name string) bool {
-	return slices.Contains([]string{FileImpressions, FileSessions, FileParameters, FileTendencies, FileForgotten, FileSoul, FileGiven}, name)
+	return vectorsOf.MatchString(name) ||
+		slices.Contains([]string{FileImpressions, FileSessions, FileParameters, FileTendencies, FileForgotten, FileSoul, FileGiven}, name)
 }
 
 // checkFile compares a file with what the manifest says of it.
 func (x *Folder) checkFile(ctx context.Context, name string, want FileInfo) error {
-	f, err := x.fsys.Open(name)
+	f, size, err := x.open(name)
 	if err == nil {
 		defer f.Close() //nolint:errcheck // opened for reading
+	}
+	if err == nil && size == want.Bytes {
 		sum := sha256.New()
 		var n int64
 		if n, err = io.Copy(sum, reader{ctx, f}); err == nil && n == want.Bytes && hex.EncodeToString(sum.Sum(nil)) == want.SHA256 {
@@ -275,6 +287,22 @@ func (x *Folder) locate(name string, want FileInfo) error {
 	return cmp.Or(err, damaged(name, 0, hint))
 }
 
+// open opens a file of the folder. What is no file, such as a pipe that nobody
+// writes to, is not waited for.
+func (x *Folder) open(name string) (fs.File, int64, error) {
+	info, err := fs.Stat(x.fsys, name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, errNoFile
+	}
+	f, err := x.fsys.Open(name)
+	return f, info.Size(), err
+}
+
+var errNoFile = errors.New("it is no file")
+
 // reader ends with its context.
 type reader struct {
 	ctx context.Context
@@ -290,7 +318,7 @@ func (r reader) Read(p []byte) (int, error) {
 
 // whole reads a file at once.
 func (x *Folder) whole(name string) ([]byte, error) {
-	f, err := x.fsys.Open(name)
+	f, _, err := x.open(name)
 	if err != nil {
 		return nil, &Error{File: name, Err: fmt.Errorf("%w: it cannot be read: %w", ErrDamaged, bare(err))}
 	}
@@ -307,7 +335,7 @@ func (x *Folder) whole(name string) ([]byte, error) {
 
 // lines calls f for every line of a .jsonl file, without its checksum, which is checked.
 func (x *Folder) lines(name string, f func(n int, line []byte) error) error {
-	file, err := x.fsys.Open(name)
+	file, _, err := x.open(name)
 	if err != nil {
 		return &Error{File: name, Err: fmt.Errorf("%w: it cannot be read: %w", ErrDamaged, bare(err))}
 	}

@@ -3,12 +3,16 @@ package export
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jivad/jivad/chitta/fold"
 )
 
 // Heritage is what the last sessions handed on, oldest first.
 func (x *Folder) Heritage() []Heritage { return x.heritage }
+
+// Vanished are the tendencies that are found no more, by id.
+func (x *Folder) Vanished() []Vanished { return x.vanished }
 
 // Sessions are all sessions, oldest first.
 func (x *Folder) Sessions() []Session { return x.sessions }
@@ -34,10 +38,12 @@ func (x *Folder) optional(name string) ([]byte, error) {
 }
 
 // Records calls f for every event, in their order, which has no gaps. An error of
-// f is given back with the file and the line of the record.
+// f is given back with the file and the line of the record. Vectors that f does
+// not ask for are read all the same, so that what is wrong with them is told.
 func (x *Folder) Records(ctx context.Context, f func(Record) error) error {
 	between := x.between
 	last, session := uint64(0), uint32(0)
+	v := newVectors(ctx, x)
 	give := func(r Record) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -46,8 +52,13 @@ func (x *Folder) Records(ctx context.Context, f func(Record) error) error {
 			return &Error{File: r.File, Line: r.Line, Err: fmt.Errorf("%w: its order is %d, after %d", ErrDamaged, r.Event.Sequence, last)}
 		}
 		last++
-		if b, ok := r.Event.Body.(fold.SessionOpened); ok {
+		switch b := r.Event.Body.(type) {
+		case fold.SessionOpened:
 			session = b.Number
+		case fold.Experienced:
+			v.note(last, b.ID)
+		case fold.EmbedderChanged:
+			return at(r.File, r.Line, v.with(&r, b.Dim, f))
 		}
 		return at(r.File, r.Line, f(r))
 	}
@@ -57,6 +68,9 @@ func (x *Folder) Records(ctx context.Context, f func(Record) error) error {
 			return err
 		}
 		e, err := l.event()
+		if err == nil {
+			err = l.checkKept()
+		}
 		if err != nil {
 			return at(FileImpressions, n, err)
 		}
@@ -70,7 +84,10 @@ func (x *Folder) Records(ctx context.Context, f func(Record) error) error {
 		if l.Session != session {
 			return at(FileImpressions, n, fmt.Errorf("%w: it is of session %d, and session %d was opened last", ErrDamaged, l.Session, session))
 		}
-		return give(Record{Event: e, Text: l.Text, Label: l.Label, Today: l.Today, File: FileImpressions, Line: n})
+		return give(Record{
+			Event: e, Text: l.Text, Label: l.Label, Gist: l.Kept == KeptGist, Gone: l.Kept == KeptBuried, Today: l.Today,
+			File: FileImpressions, Line: n,
+		})
 	})
 	if err != nil {
 		return err
@@ -121,18 +138,34 @@ func (x *Folder) readSettings() error {
 	if now != last {
 		return at(FileParameters, 0, fmt.Errorf("%w: what is in force is not what the last change says", ErrDamaged))
 	}
-	for _, c := range x.settings.Embedders {
+	named := map[string]bool{}
+	for i, c := range x.settings.Embedders {
+		if _, there := x.Manifest.Files[c.Vectors]; c.Vectors != "" && (!there || c.Vectors != VectorsFile(c.Order)) {
+			return at(FileParameters, 0, fmt.Errorf("%w: embedder %d: its vectors are in no file of this export", ErrDamaged, i+1))
+		}
+		named[c.Vectors] = true
 		x.add(FileParameters, 0, fold.Event{Header: c.header(c.Order), Body: fold.EmbedderChanged{Embedder: c.ID, Dim: c.Dim}})
+		x.between[len(x.between)-1].vectors = c.Vectors
+	}
+	for _, name := range slices.Sorted(keysOf(x.Manifest.Files)) {
+		if vectorsOf.MatchString(name) && !named[name] {
+			return at(name, 0, fmt.Errorf("%w: no embedder in %s names it", ErrDamaged, FileParameters))
+		}
 	}
 	return nil
 }
 
 func (x *Folder) readSessions() error {
+	last := uint32(0)
 	return x.lines(FileSessions, func(n int, line []byte) error {
 		var s Session
 		if err := decodeLine(FileSessions, n, line, &s); err != nil {
 			return err
 		}
+		if s.Session <= last {
+			return at(FileSessions, n, fmt.Errorf("%w: session %d, after session %d", ErrDamaged, s.Session, last))
+		}
+		last = s.Session
 		if string(s.Trend) == "null" {
 			s.Trend = nil
 		}
@@ -183,8 +216,8 @@ func (x *Folder) readTendencies() error {
 	if err := decodeFile(FileTendencies, data, &h); err != nil {
 		return err
 	}
-	x.heritage = h.Sessions
-	return nil
+	x.heritage, x.vanished = h.Sessions, h.Vanished
+	return at(FileTendencies, 0, h.check())
 }
 
 // add keeps a record that stands between the experiences.
