@@ -118,7 +118,7 @@ func TestNothingCanBeExportedToo(t *testing.T) {
 	if again.StateDigest != r.StateDigest {
 		t.Errorf("%+v", again)
 	}
-	sameLife(t, c, other.live(t))
+	sameLife(t, c, other.live(t), true)
 }
 
 // forgedExport writes an export again, with lines changed and all checksums right.
@@ -280,7 +280,7 @@ func TestExportsOfDiaries(t *testing.T) {
 	again, _ := exported(t, d)
 	sameFiles(t, folder, again)
 	sameTexts(t, d, folder)
-	sameLife(t, c, d)
+	sameLife(t, c, d, true)
 	files, err := diary.Read(filepath.Join(folder, "diary.md"), diary.Options{})
 	if err != nil || len(files[0].Entries) != len(list) {
 		t.Fatalf("%d entries of %d, %v", len(files[0].Entries), len(list), err)

@@ -3,13 +3,17 @@ package lifecycle_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/lifecycle"
 	"github.com/jivad/jivad/lifecycle/export"
+	"github.com/jivad/jivad/soul"
 )
 
 // exported writes a companion's export into a new folder.
@@ -39,7 +43,7 @@ func rebuilt(t testing.TB, from *world, folder string) (*world, lifecycle.Rebuil
 	t.Helper()
 	w := newWorld(t)
 	w.opts.Embedder, w.opts.Assessor, w.opts.MergeAlike, w.opts.Params = from.opts.Embedder, from.opts.Assessor, from.opts.MergeAlike, from.opts.Params
-	w.opts.SnapshotEvery = from.opts.SnapshotEvery
+	w.opts.SnapshotEvery, w.opts.Retention, w.opts.KeepOpen = from.opts.SnapshotEvery, from.opts.Retention, from.opts.KeepOpen
 	w.clock.set(from.clock.now)
 	w.end(t, w.live(t)) // as jivad init leaves it
 	x, err := export.Open(t.Context(), folder)
@@ -88,12 +92,14 @@ func sameFiles(t testing.TB, a, b string) {
 }
 
 // sameLife sees that two companions go on in the same way: the same entries leave
-// the same state, the same SOUL.md and the same tendencies.
-func sameLife(t testing.TB, a, b *lifecycle.Companion) {
+// the same state and, if both are to tell the same, the same SOUL.md, tendencies,
+// ghosts and trend.
+func sameLife(t testing.TB, a, b *lifecycle.Companion, told bool) {
 	t.Helper()
+	now := digestOf(t, a)[:8] // no text comes twice
 	for _, c := range []*lifecycle.Companion{a, b} {
-		for _, text := range []string{"The river was high and brown.", "A letter came, and rain.", "Walked to the mill with a friend."} {
-			if _, err := c.Write(context.Background(), lifecycle.Note{Text: text}); err != nil {
+		for _, text := range []string{"The river was high and brown", "A letter came, and rain", "Walked to the mill with a friend"} {
+			if _, err := c.Write(context.Background(), lifecycle.Note{Text: fmt.Sprintf("%s, %s.", text, now)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -104,16 +110,62 @@ func sameLife(t testing.TB, a, b *lifecycle.Companion) {
 	if x, y := digestOf(t, a), digestOf(t, b); x != y {
 		t.Errorf("after one session more the states are %s and %s", x, y)
 	}
-	x, err := a.Soul(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
+	if told {
+		sameTold(t, a, b, true)
 	}
-	y, err := b.Soul(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
+}
+
+// sameTold sees that two companions say the same of themselves, but for what is of
+// the process or the machine. later says that sessions ended since one was made of
+// the other: how quick they were, and when one began that was open, differs.
+func sameTold(t testing.TB, a, b *lifecycle.Companion, later bool) {
+	t.Helper()
+	var told [2]map[string]any
+	for i, c := range []*lifecycle.Companion{a, b} {
+		s, err := c.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Events = 0 // an export has no amendments
+		s.PID, s.DataDir, s.Diary, s.Uptime, s.StoreBytes, s.Backups, s.Problems = 0, "", "", 0, 0, lifecycle.BackupStatus{}, nil
+		trend, err := c.Trend(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range trend {
+			if later {
+				trend[i].Latency, trend[i].Opened = soul.Record{}.Latency, time.Time{}
+			}
+		}
+		if later && s.LastSession != nil {
+			s.LastSession.Opened = time.Time{}
+		}
+		vasanas, err := c.Vasanas(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ghosts, err := c.Ghosts(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen, err := c.Seen()
+		if err != nil {
+			t.Fatal(err)
+		}
+		told[i] = map[string]any{"status": s, "trend": trend, "vasanas": vasanas, "ghosts": ghosts, "seen": seen, "soul": soulText(t, c)}
 	}
-	if x.Text != y.Text {
-		t.Errorf("SOUL.md differs:\n%s\n%s", x.Text, y.Text)
+	for what := range told[0] {
+		x, err := json.Marshal(told[0][what])
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := json.Marshal(told[1][what])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(x, y) {
+			t.Errorf("%s: one says\n%s\nthe other\n%s", what, x, y)
+		}
 	}
 }
 
