@@ -3,6 +3,7 @@ package chitta
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -71,8 +72,7 @@ func (s *Store) forgetSource(tx *bolt.Tx, seq uint64) error {
 	if data, err = fold.Encode(e); err != nil {
 		return err
 	}
-	s.touched.add(events.Bucket(), sequenceKey(seq))
-	return events.Replace(tx, seq, data)
+	return s.replaceRecord(tx, seq, data)
 }
 
 // withoutSource is an event as it is once its entry is buried; false says that it
@@ -168,6 +168,9 @@ func (s *Store) settle() bool {
 		return true
 	}
 	if err := s.update(func(tx *bolt.Tx) error { return s.bury(tx, s.owed) }); err != nil {
+		if errors.Is(err, ErrDamaged) {
+			err = s.notWritten(err)
+		}
 		s.log.Warn("texts of buried entries are still there; it is tried again later", "entries", len(s.owed), "error", err)
 		return false
 	}

@@ -209,7 +209,7 @@ func (s *Store) writeBatch(tx *bolt.Tx, r *request, p *probe, h fold.Header) err
 		if err != nil {
 			return err
 		}
-		seq, err := events.Append(tx, data)
+		seq, err := s.record(tx, data)
 		if err != nil {
 			return err
 		}

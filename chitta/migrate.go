@@ -38,6 +38,11 @@ func (s *Store) migrate(ctx context.Context, report FileReport) error {
 // text that was not to be kept. That now says of an entry that it is buried, and
 // schema 1 buried none, so each of them gets the mark that it has today.
 func (s *Store) forward(ctx context.Context, m Meta, last uint64) error {
+	if s.Size() > readWhole { // else it was read already
+		if err := s.view(func(tx *bolt.Tx) error { return inspect(tx, s.file, everything) }); err != nil {
+			return err
+		}
+	}
 	unmarked, err := s.textless(ctx, last)
 	if err != nil {
 		return err

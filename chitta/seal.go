@@ -68,6 +68,9 @@ func (s *Store) opened(bucket, key, value []byte) ([]byte, error) {
 // is written with it or with remove, because a copy that is being made has to
 // know.
 func (s *Store) put(tx *bolt.Tx, bucket, key, data []byte) error {
+	if err := s.sound(tx, bucket, key, false); err != nil {
+		return err
+	}
 	s.touched.add(bucket, key)
 	if bucketIsSealed(bucket) {
 		data = s.sealed(bucket, key, data)
@@ -76,8 +79,29 @@ func (s *Store) put(tx *bolt.Tx, bucket, key, data []byte) error {
 }
 
 func (s *Store) remove(tx *bolt.Tx, bucket, key []byte) error {
+	if err := s.sound(tx, bucket, key, true); err != nil {
+		return err
+	}
 	s.touched.add(bucket, key)
 	return tx.Bucket(bucket).Delete(key)
+}
+
+// record appends a record to the log.
+func (s *Store) record(tx *bolt.Tx, payload []byte) (uint64, error) {
+	next := sequenceKey(tx.Bucket(events.Bucket()).Sequence() + 1)
+	if err := s.sound(tx, events.Bucket(), next, false); err != nil {
+		return 0, err
+	}
+	return events.Append(tx, payload)
+}
+
+// replaceRecord puts another payload in the place of a record.
+func (s *Store) replaceRecord(tx *bolt.Tx, seq uint64, payload []byte) error {
+	if err := s.sound(tx, events.Bucket(), sequenceKey(seq), false); err != nil {
+		return err
+	}
+	s.touched.add(events.Bucket(), sequenceKey(seq))
+	return events.Replace(tx, seq, payload)
 }
 
 func bucketIsSealed(bucket []byte) bool {

@@ -78,6 +78,8 @@ type Store struct {
 	commits   atomic.Int64
 	// longestRead is the longest read transaction so far, in nanoseconds.
 	longestRead atomic.Int64
+	// sounds is the committer's alone.
+	sounds sounds
 
 	// mu guards what follows. Only the committer writes, under the lock; it
 	// reads without.
@@ -221,7 +223,8 @@ func (s *Store) load(ctx context.Context) error {
 
 // readWhole is the size of a file, in bytes, up to which all of it is read and
 // checked at every start. A larger one would keep a board waiting: of that the
-// beginning is read, and the rest when a backup is made, every day.
+// beginning is read, each leaf before it is first changed (see sound), and the rest
+// when a backup is made, every day.
 const readWhole = 64 << 20
 
 // notOpened says why a store is not opened.
@@ -307,6 +310,9 @@ func (s *Store) view(f func(*bolt.Tx) error) error {
 func (s *Store) update(f func(*bolt.Tx) error) error {
 	return damaged(ledger.Update(s.db, func(tx *bolt.Tx) error {
 		if err := f(tx); err != nil {
+			return err
+		}
+		if err := s.sound(tx, bucketMeta, keyMeta, false); err != nil {
 			return err
 		}
 		_, err := tx.Bucket(bucketMeta).NextSequence()
