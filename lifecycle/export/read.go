@@ -77,7 +77,12 @@ func Is(path string) bool {
 	if !has(FileManifest) {
 		return false
 	}
-	data, err := os.ReadFile(filepath.Join(path, FileManifest))
+	f, err := os.Open(filepath.Join(path, FileManifest))
+	if err != nil {
+		return false
+	}
+	defer f.Close() //nolint:errcheck // opened for reading
+	data, err := io.ReadAll(io.LimitReader(f, maxWhole))
 	var m struct {
 		Format string `json:"format"`
 	}
