@@ -3,6 +3,8 @@ package lifecycle_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -174,4 +176,28 @@ func defaultParams() fold.Params {
 	p := fold.DefaultParams()
 	p.Gate = p.Gate.Unscaled()
 	return p
+}
+
+// resum puts other data into a file of an export, and what the manifest says of it.
+func resum(t testing.TB, folder, name string, data []byte) {
+	t.Helper()
+	path := filepath.Join(folder, export.FileManifest)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m export.Manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(data)
+	m.Files[name] = export.FileInfo{Bytes: int64(len(data)), Lines: bytes.Count(data, []byte("\n")), SHA256: hex.EncodeToString(sum[:])}
+	if text, err = json.Marshal(m); err != nil {
+		t.Fatal(err)
+	}
+	for file, data := range map[string][]byte{path: text, filepath.Join(folder, name): data} {
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
