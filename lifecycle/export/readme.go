@@ -20,11 +20,15 @@ impressions.jsonl  Every entry with all its numbers, one JSON object a line, in 
                      today        how deep it is now, how deep it ever was, how often
                                   it was woken; null where it left no impression of
                                   its own, but acted on those under acted_on
+                     kept         full, gist (the first sentences only), none, or buried
                      text         exactly as you wrote it; null where none is kept
 sessions.jsonl     Every session: when it began and ended, and its line of the trend.
 parameters.json    The parameters of the mathematics: those in force, and every
                    change with its place in the order.
-tendencies.json    The tendencies that the last sessions left, with their members.
+tendencies.json    The tendencies that the last sessions left, with their members, and
+                   those that were found once and are no more.
+vectors-N.jsonl    Only where another embedder came: the vector that each entry has from
+                   place N in the order on; "order" and "id" are those of the entry.
 forgotten.jsonl    Only where something was forgotten: digests, no words, so that a
                    diary file that still has it brings nothing back.
 SOUL.md, given.md  Who the companion is, as it wrote it last; and what you wrote in
