@@ -37,8 +37,6 @@ type FileReport struct {
 	Texts   int
 	// Folded is the number of impressions, where the log was folded.
 	Folded int
-	// amendments counts the records that amend others.
-	amendments int
 }
 
 // CheckOptions say how much of a file is read.
@@ -137,10 +135,14 @@ func (s *Store) checkWhole(ctx context.Context, report *FileReport, o CheckOptio
 	if err := s.view(func(tx *bolt.Tx) error { return inspect(tx, s.file, everything) }); err != nil {
 		return err
 	}
-	if err := s.checkLog(ctx, report, o); err != nil {
+	in, err := s.checkLog(ctx, report, o)
+	if err != nil {
 		return err
 	}
-	if err := s.checkAmendments(report.amendments, report.Last); err != nil {
+	if err := s.checkAmendments(in.noted, report.Last); err != nil {
+		return err
+	}
+	if _, err := s.readRows(ctx, in.changes, o.sums); err != nil {
 		return err
 	}
 	texts, err := s.checkSealed(ctx)
@@ -160,9 +162,9 @@ func (s *Store) checkWhole(ctx context.Context, report *FileReport, o CheckOptio
 }
 
 // checkLog reads every record and stops at the first that is not as it was
-// written.
-func (s *Store) checkLog(ctx context.Context, report *FileReport, o CheckOptions) error {
-	return events.Each(s.db, 0, report.Last, func(seq uint64, payload []byte, err error) error {
+// written. It returns what must stand beside them.
+func (s *Store) checkLog(ctx context.Context, report *FileReport, o CheckOptions) (in inLog, err error) {
+	err = events.Each(s.db, 0, report.Last, func(seq uint64, payload []byte, err error) error {
 		var e fold.Event
 		const kind = 1 // where it stands in a record
 		if err == nil && (!o.sums || len(payload) <= kind || fold.Kind(payload[kind]) != fold.KindExperienced) {
@@ -172,14 +174,13 @@ func (s *Store) checkLog(ctx context.Context, report *FileReport, o CheckOptions
 			return asDamage(err)
 		}
 		report.Records++
-		if targetOf(e.Body) != 0 {
-			report.amendments++
-		}
+		in.add(e)
 		if o.Progress != nil {
 			o.Progress(seq, report.Last)
 		}
 		return ctx.Err()
 	})
+	return in, err
 }
 
 // checkSealed reads every text and record beside the log, and stops at the first
@@ -215,8 +216,9 @@ func nameOf(bucket, key []byte) string {
 	return "record " + string(key)
 }
 
-// checkAmendments sees that those that are noted beside the log are the ones that
-// are in it up to its record last, of which there are so many.
+// checkAmendments sees that what is noted beside the log, of amendments and of what
+// else must be known before a fold, is what is in it up to its record last, so many
+// records.
 func (s *Store) checkAmendments(inLog int, last uint64) error {
 	return s.view(func(tx *bolt.Tx) error {
 		noted := 0
@@ -232,11 +234,10 @@ func (s *Store) checkAmendments(inLog int, last uint64) error {
 			if err != nil {
 				return asWritten(err, "amendment %d", sequenceOf(k))
 			}
-			t := targetOf(e.Body)
-			if t != 0 {
+			if isNoted(e.Body) {
 				noted++
 			}
-			if t != 0 && t != sequenceOf(v) {
+			if t := targetOf(e.Body); t != 0 && t != sequenceOf(v) {
 				return fmt.Errorf("%w: record %d is noted as an amendment of %d and amends %d", ErrDamaged, sequenceOf(k), sequenceOf(v), t)
 			}
 			return nil
@@ -246,6 +247,13 @@ func (s *Store) checkAmendments(inLog int, last uint64) error {
 		}
 		return err
 	})
+}
+
+// isNoted tells of records that are noted beside the log: amendments, what was
+// taken out, and changes of embedder that brought vectors.
+func isNoted(body fold.Body) bool {
+	_, excised := body.(fold.Excised)
+	return excised || targetOf(body) != 0 || brought(body)
 }
 
 // dimension is that of the vectors, as the first experience has it.

@@ -1,6 +1,7 @@
 package chitta
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -114,9 +115,13 @@ func (s *rowSum) on(b fold.EmbedderChanged) fold.EmbedderChanged {
 // check holds them against what the event says.
 func (s *rowSum) check(event uint64, b fold.EmbedderChanged) error {
 	if got := s.on(b); got.Stored != b.Stored || got.Digest != b.Digest {
-		return fmt.Errorf("%w: vectors of event %d: %d are there, which are not the %d that were stored", ErrDamaged, event, got.Stored, b.Stored)
+		return s.missing(event, b)
 	}
 	return nil
+}
+
+func (s *rowSum) missing(event uint64, b fold.EmbedderChanged) error {
+	return fmt.Errorf("%w: vectors of event %d: %d are there, which are not the %d that were stored", ErrDamaged, event, s.count, b.Stored)
 }
 
 // rowWriter writes the vectors of one change of embedder into a new database.
@@ -252,24 +257,52 @@ func (s *Store) fillRows(f *filler, p *plan) error {
 	return nil
 }
 
-// checkRows reads the vectors that changes of embedder brought; a store without
-// any has nothing to say of them.
-func (s *Store) checkRows() []Finding {
-	changes, err := s.embedderChanges()
-	if err == nil && len(changes) == 0 {
+// brought tells of an event that is a change of embedder with vectors beside it.
+func brought(body fold.Body) bool {
+	b, ok := body.(fold.EmbedderChanged)
+	return ok && (b.Stored > 0 || b.Digest != [32]byte{})
+}
+
+// readRows reads the vectors that changes of embedder brought, and counts them. It
+// stops at the first that is not as it was stored. With sums it leaves it at the
+// checksum of each piece and at how many there are.
+func (s *Store) readRows(ctx context.Context, changes []fold.Event, sums bool) (rows int, err error) {
+	for _, e := range changes {
+		sum, b := newRowSum(), e.Body.(fold.EmbedderChanged)
+		err := eachRow(s.db, e.Sequence, func(seq uint64, v []float32) error {
+			if rows++; sums {
+				sum.count++
+			} else {
+				sum.add(seq, v)
+			}
+			return ctx.Err()
+		})
+		switch {
+		case err != nil:
+		case !sums:
+			err = sum.check(e.Sequence, b)
+		case sum.count != b.Stored:
+			err = sum.missing(e.Sequence, b)
+		}
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+// checkRows says how the vectors are that changes of embedder brought; a store
+// without any has nothing to say of them.
+func (s *Store) checkRows(ctx context.Context, changes []fold.Event) []Finding {
+	if len(changes) == 0 {
 		return nil
 	}
-	rows := 0
-	for _, e := range changes {
-		sum := newRowSum()
-		err = errors.Join(err, eachRow(s.db, e.Sequence, func(seq uint64, v []float32) error {
-			rows++
-			sum.add(seq, v)
-			return nil
-		}), sum.check(e.Sequence, e.Body.(fold.EmbedderChanged)))
-	}
-	if err != nil {
-		return []Finding{{Name: "vectors", Detail: err.Error(), Hint: "Keep the file and restore a copy."}}
+	rows, err := s.readRows(ctx, changes, false)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case err != nil:
+		return []Finding{{Name: "vectors", Detail: err.Error()}}
 	}
 	changed := "1 change of embedder"
 	if len(changes) > 1 {

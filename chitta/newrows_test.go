@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	bolt "go.etcd.io/bbolt"
@@ -11,8 +12,8 @@ import (
 	"github.com/jivad/jivad/chitta"
 )
 
-// Damage to the stored vectors is told, whatever it is, by the check and by a
-// start that needs them; with good caches a start does not.
+// Damage to the stored vectors, or to what says that there are any, is told by all
+// that reads a file, and by a start, with caches and without.
 func TestDamagedRowsAreTold(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, nil)
@@ -44,6 +45,10 @@ func TestDamagedRowsAreTold(t *testing.T) {
 			k, _ := b.Cursor().Last()
 			return b.Delete(k)
 		},
+		"the note of them": func(b *bolt.Bucket) error {
+			k, _ := b.Cursor().Last()
+			return b.Delete(k)
+		},
 		"pieces that changed places": func(b *bolt.Bucket) error {
 			c := b.Cursor()
 			k1, v1 := c.First()
@@ -59,27 +64,39 @@ func TestDamagedRowsAreTold(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = db.Update(func(tx *bolt.Tx) error { return harm(tx.Bucket([]byte("rows"))) })
+			err = db.Update(func(tx *bolt.Tx) error {
+				if name == "the note of them" {
+					return harm(tx.Bucket([]byte("amendments")))
+				}
+				return harm(tx.Bucket([]byte("rows")))
+			})
 			if err := errors.Join(err, db.Close()); err != nil {
 				t.Fatal(err)
 			}
-			s, err := chitta.Open(t.Context(), chitta.Options{Dir: at})
+			path := filepath.Join(at, chitta.FileName)
+			if _, err := chitta.CheckFile(t.Context(), path, chitta.CheckOptions{}); !errors.Is(err, chitta.ErrDamaged) {
+				t.Errorf("the file is taken for whole: %v", err)
+			}
+			s, err := chitta.Open(t.Context(), chitta.Options{Dir: at, LookOnly: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			v, err := s.Verify(t.Context(), chitta.VerifyOptions{})
-			if err != nil || v.OK() {
-				t.Errorf("%v: %+v", err, v.Findings)
+			if err != nil {
+				t.Error(err)
 			}
-			told := false
-			for _, f := range v.Findings {
-				told = told || f.Name == "vectors" && !f.OK
-			}
-			if !told {
-				t.Errorf("the vectors are not named: %+v", v.Findings)
+			for how, findings := range map[string][]chitta.Finding{"verify": v.Findings, "check": s.Check(t.Context())} {
+				if !slices.ContainsFunc(findings, func(f chitta.Finding) bool {
+					return !f.OK && (f.Name == "vectors" || f.Name == "records") && f.Hint != ""
+				}) {
+					t.Errorf("%s: nothing is told: %+v", how, findings)
+				}
 			}
 			if err := s.Close(t.Context()); err != nil {
 				t.Error(err)
+			}
+			if _, err := chitta.Open(t.Context(), chitta.Options{Dir: at}); !errors.Is(err, chitta.ErrDamaged) {
+				t.Errorf("a start: %v", err)
 			}
 			if err := os.RemoveAll(filepath.Join(at, "cache")); err != nil {
 				t.Fatal(err)

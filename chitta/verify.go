@@ -75,6 +75,7 @@ func (s *Store) Check(ctx context.Context) []Finding {
 		out := []Finding{look.checkPages()}
 		records, _, in := look.checkRecords(ctx, live.Sequence)
 		out = append(append(out, records), look.checkBeside(ctx, in, live)...)
+		out = append(out, look.checkRows(ctx, in.changes)...)
 		if s.Meta().Generation == look.meta.Generation {
 			s.adviseOn(out)
 			return out
@@ -108,7 +109,7 @@ func (s *Store) verify(ctx context.Context, o VerifyOptions, live *fold.State, a
 	v.Events = count
 	v.Findings = append(v.Findings, records)
 	v.Findings = append(v.Findings, s.checkBeside(ctx, in, live)...)
-	v.Findings = append(v.Findings, s.checkRows()...)
+	v.Findings = append(v.Findings, s.checkRows(ctx, in.changes)...)
 	if err := ctx.Err(); err != nil {
 		return v, err
 	}

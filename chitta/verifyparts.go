@@ -59,9 +59,24 @@ func headsAt(tx *bolt.Tx, path string) (headFault, error) {
 
 // inLog is what of the log's records is held against what stands beside it.
 type inLog struct {
-	amendments int
+	// noted counts the records that are noted beside the log too.
+	noted int
+	// changes are those of the embedder that brought vectors.
+	changes []fold.Event
 	// sourced are the entries that name their source, ascending.
 	sourced []uint64
+}
+
+func (in *inLog) add(e fold.Event) {
+	if isNoted(e.Body) {
+		in.noted++
+	}
+	if brought(e.Body) {
+		in.changes = append(in.changes, e)
+	}
+	if x, ok := e.Body.(fold.Experienced); ok && x.Source != "" {
+		in.sourced = append(in.sourced, e.Sequence)
+	}
 }
 
 // checkRecords reads every event of the log up to last, and counts them.
@@ -74,13 +89,9 @@ func (s *Store) checkRecords(ctx context.Context, last uint64) (f Finding, count
 		if err == nil {
 			e, err = fold.Decode(seq, payload)
 		}
-		if err == nil && targetOf(e.Body) != 0 {
-			in.amendments++
-		}
-		if x, ok := e.Body.(fold.Experienced); ok && x.Source != "" {
-			in.sourced = append(in.sourced, seq)
-		}
-		if err != nil {
+		if err == nil {
+			in.add(e)
+		} else {
 			damaged++
 			if first == nil {
 				first = err
@@ -110,7 +121,7 @@ func (s *Store) checkBeside(ctx context.Context, in inLog, live *fold.State) []F
 	b := Finding{Name: "records", OK: true, Detail: fmt.Sprintf("%d beside the log, %s", values+sources, how)}
 	if lost := lostValues.and(lostSources); lost.count > 0 {
 		b.OK, b.Detail = false, lost.of(values+sources, "records beside the log")
-	} else if err := s.checkAmendments(in.amendments, live.Sequence); err != nil {
+	} else if err := s.checkAmendments(in.noted, live.Sequence); err != nil {
 		b.OK, b.Detail = false, err.Error()
 	}
 	return []Finding{a, b}
