@@ -85,7 +85,9 @@ func checkMarkdown(t interface{ Fatalf(string, ...any) }, entries []Entry, undat
 		if !altered[i] && Key(got.Date, got.Text) != Key(e.Date, e.Text) {
 			t.Fatalf("entry %d: %q, was %q:\n%q", i, got.Text, e.Text, file)
 		}
-		if altered[i] && strings.NewReplacer(`\`, "", nulPicture, "\x00").Replace(Normalise(got.Text)) != strings.ReplaceAll(Normalise(e.Text), `\`, "") {
+		// A mark may stand before blanks that begin a text, which count for nothing without it.
+		unmarked := strings.NewReplacer(`\`, "", nulPicture, "\x00")
+		if altered[i] && Normalise(unmarked.Replace(got.Text)) != Normalise(unmarked.Replace(e.Text)) {
 			t.Fatalf("entry %d: more than marks were added: %q, was %q", i, got.Text, e.Text)
 		}
 		if got.Label != "" && got.Label != Undated && got.Label != strings.ReplaceAll(e.Label, "\x00", nulPicture) {
