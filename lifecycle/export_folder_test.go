@@ -2,6 +2,7 @@ package lifecycle_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -395,5 +397,53 @@ func TestGivenComesAlong(t *testing.T) {
 	}
 	if trend, err := d.Trend(t.Context(), 0); err != nil || len(trend) != 2 {
 		t.Errorf("%+v, %v", trend, err)
+	}
+}
+
+// A process that dies between the store and SOUL.md leaves that of the fresh
+// folder, which is of another identity: the next start puts the right one there,
+// and what was there goes to the archive.
+func TestARebuildThatDiedBeforeItsSoul(t *testing.T) {
+	w := newWorld(t)
+	c := w.live(t)
+	w.write(t, c, "Sat by the river.")
+	if _, err := c.EndSession(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	folder, _ := exported(t, c)
+	w.end(t, c)
+	fresh := newWorld(t)
+	fresh.clock.set(w.clock.now)
+	fresh.end(t, fresh.live(t)) // as jivad init leaves it
+	path := filepath.Join(fresh.opts.Dir, "SOUL.md")
+	newborn, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := export.Open(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer x.Close() //nolint:errcheck // opened for reading
+	if _, err := lifecycle.Rebuild(t.Context(), fresh.opts, x, nil); err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(path)
+	if err != nil || bytes.Equal(want, newborn) {
+		t.Fatalf("SOUL.md was not rebuilt: %v", err)
+	}
+	if err := os.WriteFile(path, newborn, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fresh.end(t, fresh.live(t))
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%v\n%s", err, got)
+	}
+	kept, err := filepath.Glob(filepath.Join(fresh.opts.Dir, "soul", "archive", "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(kept, func(name string) bool { data, err := os.ReadFile(name); return err == nil && bytes.Equal(data, newborn) }) {
+		t.Errorf("what was there is not in the archive: %v", kept)
 	}
 }

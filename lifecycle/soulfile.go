@@ -54,10 +54,17 @@ func (c *Companion) restoreSoul(ctx context.Context) error {
 
 // anotherVersion tells of a SOUL.md that no person edited but that the program
 // wrote at another time than the store's: the process did not live to replace it,
-// or the store was put back to an earlier one.
+// or the store was put back to an earlier one. One of nobody's yet is of the time
+// before an export was imported, which brings an identity of its own.
 func anotherVersion(h soul.Header, last []byte) bool {
 	own, err := soul.ParseHeader(last)
-	return err == nil && h.Identity == own.Identity && (h.Session != own.Session || h.StoreDigest != own.StoreDigest)
+	if err != nil {
+		return false
+	}
+	if h.Identity != own.Identity {
+		return h.Session == 0
+	}
+	return h.Session != own.Session || h.StoreDigest != own.StoreDigest
 }
 
 // replaceVersion puts what the store wrote last in the place of another version,
