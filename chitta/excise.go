@@ -32,7 +32,7 @@ type EndedSession struct {
 	Number, Before uint32
 	// Lost is how many of its experiences went.
 	Lost int
-	// Last is true for the last two sessions.
+	// Last is true for the last two sessions that ended.
 	Last bool
 	// State must not be kept or changed.
 	State *fold.State
@@ -79,6 +79,10 @@ type plan struct {
 	// their old numbers, that are the last ones then.
 	lost    map[uint32]int
 	lastTwo [2]uint32
+	// lastEnded are the last two of them that ended; firstEnd are the records of
+	// their first ends that are left.
+	lastEnded [2]uint32
+	firstEnd  [2]uint64
 	// earlier is the record of the last end that is left of the session before the
 	// last, 0 where there is none: one that was taken up again has several.
 	earlier uint64
@@ -258,6 +262,10 @@ func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error
 			}
 			p.lastTwo = [2]uint32{p.lastTwo[1], sp.number}
 			ends = [2][]uint64{ends[1], sp.ends}
+			if i := slices.IndexFunc(sp.ends, func(seq uint64) bool { return !p.drop[seq] }); i >= 0 {
+				p.lastEnded = [2]uint32{p.lastEnded[1], sp.number}
+				p.firstEnd = [2]uint64{p.firstEnd[1], sp.ends[i]}
+			}
 		}
 	}
 	for _, seq := range ends[0] { // rising
@@ -323,7 +331,11 @@ func (s *Store) Excise(ctx context.Context, x Excision) (Excised, error) {
 // excise runs on the committer.
 func (s *Store) excise(ctx context.Context, p *plan, x Excision) error {
 	amendments := s.amendments.Without(p.drop)
-	state, arithmetics := s.best(ctx, p.first-1)
+	from := p.first - 1
+	if end := p.firstEnd[0]; end > 0 {
+		from = min(from, end-1) // what sessions leave is told of the last two
+	}
+	state, arithmetics := s.best(ctx, from)
 	p.From = state.Sequence
 	p.Before = s.state.Digest()
 	last := s.state.Sequence
@@ -385,7 +397,7 @@ func (s *Store) replayWithout(ctx context.Context, p *plan, state *fold.State, l
 				return nil
 			}
 			before := p.old(b.Number)
-			last := before == p.lastTwo[0] || before == p.lastTwo[1]
+			last := before == p.lastEnded[0] || before == p.lastEnded[1]
 			if p.lost[before] == 0 && !last {
 				return nil
 			}

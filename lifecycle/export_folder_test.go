@@ -443,7 +443,10 @@ func TestARebuildThatDiedBeforeItsSoul(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(kept, func(name string) bool { data, err := os.ReadFile(name); return err == nil && bytes.Equal(data, newborn) }) {
+	if !slices.ContainsFunc(kept, func(name string) bool {
+		data, err := os.ReadFile(name)
+		return err == nil && bytes.Equal(data, newborn)
+	}) {
 		t.Errorf("what was there is not in the archive: %v", kept)
 	}
 }
