@@ -24,7 +24,7 @@ test: ## go vet and all tests
 	go vet ./...
 	$(GOTESTSUM) -- ./...
 
-check: fmt lint house race diaries cross test-arm64 ## everything CI runs
+check: fmt lint house test race diaries cross test-arm64 ## everything CI runs
 
 fmt:
 	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
