@@ -261,17 +261,16 @@ func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error
 				p.Renumbered[sp.number] = sp.number - gone
 			}
 			p.lastTwo = [2]uint32{p.lastTwo[1], sp.number}
+			sp.ends = slices.DeleteFunc(sp.ends, func(seq uint64) bool { return p.drop[seq] })
 			ends = [2][]uint64{ends[1], sp.ends}
-			if i := slices.IndexFunc(sp.ends, func(seq uint64) bool { return !p.drop[seq] }); i >= 0 {
+			if len(sp.ends) > 0 {
 				p.lastEnded = [2]uint32{p.lastEnded[1], sp.number}
-				p.firstEnd = [2]uint64{p.firstEnd[1], sp.ends[i]}
+				p.firstEnd = [2]uint64{p.firstEnd[1], sp.ends[0]}
 			}
 		}
 	}
-	for _, seq := range ends[0] { // rising
-		if !p.drop[seq] {
-			p.earlier = seq
-		}
+	if n := len(ends[0]); n > 0 {
+		p.earlier = ends[0][n-1]
 	}
 	for _, list := range []iter.Seq[uint64]{maps.Keys(p.drop), maps.Keys(p.moved)} {
 		for seq := range list {
