@@ -9,7 +9,7 @@ BASE        ?= HEAD~1
 export LDFLAGS
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test check fmt lint house race diaries cover fuzz bench bench-compare golden torture cross test-arm64 clean
+.PHONY: help build run test check fmt lint house mutants race diaries cover fuzz bench bench-compare golden torture cross test-arm64 clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,7 +24,7 @@ test: ## go vet and all tests
 	go vet ./...
 	$(GOTESTSUM) -- ./...
 
-check: fmt lint house test race diaries cross test-arm64 ## everything CI runs
+check: fmt lint house test mutants race diaries cross test-arm64 ## everything CI runs
 
 fmt:
 	@out=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$out" ] || { echo "run gofmt -w on:"; echo "$$out"; exit 1; }
@@ -36,6 +36,9 @@ lint: ## go vet, staticcheck, systemd units
 
 house: # layout, import arrows, links, file sizes
 	go test -count=1 ./internal/house/
+
+mutants: # programs that each keep one promise less, which the fault harness must find out
+	TORTURE_MUTANTS=1 $(GOTESTSUM) -- -count=1 -timeout 15m -run TestMutantsAreFound ./internal/torture
 
 race:
 	scripts/race.sh $(GOTESTSUM)

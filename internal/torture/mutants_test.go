@@ -8,10 +8,10 @@ import (
 )
 
 // TestMutantsAreFound builds programs that each keep one promise less, and sees
-// that the harness finds them out. It takes minutes: TORTURE_MUTANTS=1 runs it.
+// that the harness finds them out. make mutants runs it.
 func TestMutantsAreFound(t *testing.T) {
 	if os.Getenv("TORTURE_MUTANTS") == "" {
-		t.Skip("skipped: it builds the program several times; TORTURE_MUTANTS=1 runs it")
+		t.Skip("skipped: it builds the program several times; make mutants runs it")
 	}
 	if err := trapsWork(); err != nil {
 		t.Skip("skipped: programs cannot be stopped at their system calls here:", err)
@@ -41,7 +41,7 @@ func TestMutantsAreFound(t *testing.T) {
 		},
 		{
 			variant: variant{name: "removes-before-renaming", file: filepath.Join("chitta", "rewrite.go"), swaps: [][2]string{
-				{"	if err := os.Rename(filepath.Join(s.opts.Dir, rewriteName), path); err != nil {", "	_ = os.Remove(path)\n	if err := os.Rename(filepath.Join(s.opts.Dir, rewriteName), path); err != nil {"},
+				{"func() error { return os.Rename(filepath.Join(s.opts.Dir, rewriteName), path) }", "func() error { _ = os.Remove(path); return os.Rename(filepath.Join(s.opts.Dir, rewriteName), path) }"},
 			}},
 			deeds: "forget-daemon", faults: "kill-call", kinds: []string{kindLost, kindFailed},
 		},
