@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -155,17 +156,21 @@ func isOf(path, id string) bool {
 	return err == nil && report.ID == id
 }
 
-// dropCopies removes the copies of the store that were made before something was
-// taken out of it: automatic backups, and what restores replaced. left are those
-// that could not be removed, or that may be another store's.
-func (s *Store) dropCopies() (removed, left []string) {
+// dropCopies removes the copies of the store that hold an entry with one of the
+// wordings, which were taken out of it: automatic backups, and what restores
+// replaced. left are those that could not be removed, or that may be another
+// store's.
+func (s *Store) dropCopies(wordings []fold.Key) (removed, left []string) {
 	for _, path := range s.copies() {
-		report, err := CheckFile(context.Background(), path, CheckOptions{Quick: true})
-		own := filepath.Dir(path) == filepath.Join(s.opts.Dir, backupsName) || filepath.Dir(path) == filepath.Clean(s.opts.Dir)
+		copied, report, err := openFile(path)
+		holds := err != nil
+		if err == nil {
+			holds = report.ID == s.meta.ID && copied.holds(context.Background(), wordings, report.Last)
+			_ = copied.db.close()
+		}
 		switch {
-		case err == nil && report.ID != s.meta.ID:
-			continue
-		case err != nil && !own || os.Remove(path) != nil:
+		case !holds:
+		case err != nil && !s.ownFolder(path) || os.Remove(path) != nil:
 			left = append(left, path)
 		default:
 			removed = append(removed, path)
@@ -175,8 +180,14 @@ func (s *Store) dropCopies() (removed, left []string) {
 	return removed, left
 }
 
+// ownFolder tells whether a file lies where no other store's do.
+func (s *Store) ownFolder(path string) bool {
+	return filepath.Dir(path) == filepath.Join(s.opts.Dir, backupsName) || filepath.Dir(path) == filepath.Clean(s.opts.Dir)
+}
+
 // dropVoidCopies removes those that hold what was taken out: a crash came before
-// dropCopies was done.
+// dropCopies was done, or they could not be reached then. Those that went the same
+// way are known by the record of the last time that something was taken out.
 func (s *Store) dropVoidCopies() {
 	last := uint64(0)
 	for _, seq := range s.excised {
@@ -190,6 +201,7 @@ func (s *Store) dropVoidCopies() {
 	if err != nil {
 		return // there is more to worry about
 	}
+	wordings := slices.Collect(maps.Keys(s.excised))
 	var removed []string
 	for _, path := range s.copies() {
 		copied, report, err := openFile(path)
@@ -198,8 +210,9 @@ func (s *Store) dropVoidCopies() {
 		}
 		var had []byte
 		_ = copied.view(func(tx *bolt.Tx) (err error) { had, err = events.Get(tx, last); return err })
+		void := report.ID == s.meta.ID && !bytes.Equal(had, payload) && copied.holds(context.Background(), wordings, report.Last)
 		_ = copied.db.close()
-		if report.ID != s.meta.ID || bytes.Equal(had, payload) {
+		if !void {
 			continue
 		}
 		if err := os.Remove(path); err != nil {
@@ -226,20 +239,22 @@ func (s *Store) syncFoldersOf(paths []string) {
 // CopiesWith lists the files of the folder of backups, and those that restores
 // replaced, that are copies of this store and hold an entry with one of these
 // wordings; and files there that cannot be read to the end, of which it is not
-// known. It reads the log of each.
-func (s *Store) CopiesWith(ctx context.Context, wordings []fold.Key) (paths []string, err error) {
+// known. own are those that Excise removes, others those that it leaves. It reads
+// the log of each.
+func (s *Store) CopiesWith(ctx context.Context, wordings []fold.Key) (own, others []string, err error) {
 	id := s.Meta().ID
 	list, err := ListBackups(s.opts.BackupFolder())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	files := s.copies()
+	made := len(files)
 	for _, b := range list {
 		if !b.Automatic {
 			files = append(files, b.Path)
 		}
 	}
-	for _, path := range files {
+	for i, path := range files {
 		copied, report, err := openFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // it went meanwhile
@@ -252,13 +267,17 @@ func (s *Store) CopiesWith(ctx context.Context, wordings []fold.Key) (paths []st
 			_ = copied.db.close()
 		}
 		if err := ctx.Err(); err != nil {
-			return paths, err
+			return own, others, err
 		}
-		if holds {
-			paths = append(paths, path)
+		switch {
+		case !holds:
+		case i < made && (err == nil || s.ownFolder(path)):
+			own = append(own, path)
+		default:
+			others = append(others, path)
 		}
 	}
-	return paths, nil
+	return own, others, nil
 }
 
 // holds tells whether an entry with one of the wordings is in the log, or may be,
@@ -268,48 +287,20 @@ func (s *Store) holds(ctx context.Context, wordings []fold.Key, last uint64) boo
 	for _, k := range wordings {
 		wanted[k] = true
 	}
-	err := events.Each(s.db, 0, last, func(seq uint64, payload []byte, err error) error {
-		var e fold.Event
-		if err == nil {
-			e, err = fold.Decode(seq, payload)
-		}
-		if err != nil {
-			return err
-		}
-		found := false
-		switch b := e.Body.(type) {
-		case fold.Experienced:
-			found = wanted[b.Key]
-		case fold.Superseded:
-			found = wanted[b.Key]
-		}
-		if found {
+	err := s.wordings(ctx, last, func(_, _ uint64, k fold.Key) error {
+		if wanted[k] {
 			return errNothing // enough was seen
 		}
-		return ctx.Err()
+		return nil
 	})
 	return err != nil
 }
 
 // copies are the automatic backups and what restores replaced.
-func (s *Store) copies() (paths []string) {
-	list, err := ListBackups(s.opts.BackupFolder())
+func (s *Store) copies() []string {
+	paths, err := s.opts.copies()
 	if err != nil {
-		s.log.Warn("backups cannot be listed", "error", err)
-	}
-	for _, b := range list {
-		if b.Automatic {
-			paths = append(paths, b.Path)
-		}
-	}
-	entries, err := os.ReadDir(s.opts.Dir)
-	if err != nil {
-		s.log.Warn("replaced files cannot be listed", "error", err)
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), replacedPrefix) {
-			paths = append(paths, filepath.Join(s.opts.Dir, e.Name()))
-		}
+		s.log.Warn("not all copies of the store can be listed", "error", err)
 	}
 	return paths
 }

@@ -73,7 +73,10 @@ func CheckFile(ctx context.Context, path string, o CheckOptions) (FileReport, er
 
 // openFile opens a store's file for reading and no more. It follows what leads
 // to the records, and reads what the file says of itself.
-func openFile(path string) (*Store, FileReport, error) {
+func openFile(path string) (*Store, FileReport, error) { return openFileTo(path, true) }
+
+// openFileTo is openFile, for writing too unless it is only to be read.
+func openFileTo(path string, readOnly bool) (*Store, FileReport, error) {
 	report := FileReport{Path: path}
 	fail := func(err error) (*Store, FileReport, error) {
 		return nil, report, &Error{Op: "read", Path: path, Err: err}
@@ -88,7 +91,7 @@ func openFile(path string) (*Store, FileReport, error) {
 		return fail(fmt.Errorf("%w: the file is empty", ErrDamaged))
 	}
 	report.Bytes = info.Size()
-	p, err := openPages(path, true)
+	p, err := openPages(path, readOnly)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return fail(fmt.Errorf("%w by another process", ErrLocked))

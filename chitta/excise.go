@@ -15,6 +15,10 @@ import (
 type Excision struct {
 	// Sequences are the experiences that go, by their place in the log.
 	Sequences []uint64
+	// Wordings go besides, with the entries that have or had one of them, and are
+	// noted as taken out also where there is no such entry. A note of what to forget
+	// is done with.
+	Wordings []fold.Key
 	// Ended, if not nil, is called with the state after the end of each session
 	// that is still there and lost an experience, and of the last two sessions,
 	// in order. Session is the number that it has from now on, before the number
@@ -134,12 +138,22 @@ func (p *plan) apply(e fold.Event) (fold.Event, bool) {
 // planExcision reads the log once and works out what goes with the experiences:
 // what amended them, and the bounds of sessions that nothing else is left of.
 // Such a session would not have been, so those after it count one less.
-func (s *Store) planExcision(ctx context.Context, wanted []uint64) (*plan, error) {
+func (s *Store) planExcision(ctx context.Context, wanted []uint64, wordings []fold.Key) (*plan, error) {
 	p := &plan{drop: map[uint64]bool{}, moved: map[uint64]fold.Body{}, lost: map[uint32]int{}}
 	p.Renumbered = map[uint32]uint32{}
 	chosen := map[uint64]bool{}
 	for _, seq := range wanted {
 		chosen[seq] = true
+	}
+	if len(wordings) > 0 {
+		p.Keys = slices.Clone(wordings)
+		entries, err := s.entriesWith(ctx, s.state.Sequence, wordings)
+		if err != nil {
+			return nil, err
+		}
+		for _, seq := range entries {
+			chosen[seq] = true
+		}
 	}
 	type span struct {
 		number uint32
@@ -308,10 +322,10 @@ func (s *Store) Excise(ctx context.Context, x Excision) (Excised, error) {
 		if s.broken != nil {
 			return s.broken
 		}
-		if len(x.Sequences) == 0 {
+		if len(x.Sequences)+len(x.Wordings) == 0 {
 			return nil
 		}
-		p, err := s.planExcision(ctx, x.Sequences)
+		p, err := s.planExcision(ctx, x.Sequences, x.Wordings)
 		if err != nil {
 			return err
 		}
@@ -330,6 +344,10 @@ func (s *Store) Excise(ctx context.Context, x Excision) (Excised, error) {
 // excise runs on the committer.
 func (s *Store) excise(ctx context.Context, p *plan, x Excision) error {
 	amendments := s.amendments.Without(p.drop)
+	last := s.state.Sequence
+	if p.first == 0 { // nothing goes but what is noted
+		p.first = last + 1
+	}
 	from := p.first - 1
 	if end := p.firstEnd[0]; end > 0 {
 		from = min(from, end-1) // what sessions leave is told of the last two
@@ -337,7 +355,6 @@ func (s *Store) excise(ctx context.Context, p *plan, x Excision) error {
 	state, arithmetics := s.best(ctx, from)
 	p.From = state.Sequence
 	p.Before = s.state.Digest()
-	last := s.state.Sequence
 	var checkpoint *fold.State
 	err := s.replayWithout(ctx, p, state, last, amendments, x, func() { checkpoint = state.Clone() })
 	if err != nil {
@@ -366,7 +383,7 @@ func (s *Store) excise(ctx context.Context, p *plan, x Excision) error {
 	}
 	s.checkpoint, s.owed = checkpoint, nil
 	s.freshCaches()
-	p.Copies, p.Left = s.dropCopies()
+	p.Copies, p.Left = s.dropCopies(p.Keys)
 	return err
 }
 
@@ -486,10 +503,10 @@ func (s *Store) Experiences(ctx context.Context, f func(Experience) error) error
 
 // PlanExcision tells what Excise would take out, and changes nothing. Digests
 // and the start of the fold are not known yet.
-func (s *Store) PlanExcision(ctx context.Context, sequences []uint64) (Excised, error) {
+func (s *Store) PlanExcision(ctx context.Context, sequences []uint64, wordings []fold.Key) (Excised, error) {
 	look, state, _ := s.look()
 	look.state = state
-	p, err := look.planExcision(ctx, sequences)
+	p, err := look.planExcision(ctx, sequences, wordings)
 	if err != nil {
 		return Excised{}, err
 	}

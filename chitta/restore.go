@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/internal/atomicfile"
 )
 
@@ -36,6 +37,9 @@ type RestoreOptions struct {
 	File string
 	// Another allows a file of another store than the one that is there.
 	Another bool
+	// WithForgotten has also what was taken out of the store that is there come
+	// back, as far as the file has it.
+	WithForgotten bool
 	// FoldWithin bounds how long folding the file's log may take; where it would
 	// take longer that is left to verify.
 	FoldWithin time.Duration
@@ -57,6 +61,12 @@ type Restored struct {
 	Replaced     string
 	ReplacedLast uint64
 	Damage       error
+	// ToForget is how many entries of the file were taken out of the store that it
+	// replaced: Open leaves it to [Store.ToForget] and Excise to take them out again.
+	// ForgottenUnknown says that the store could not tell, so that only its other
+	// copies did.
+	ToForget         int
+	ForgottenUnknown bool
 }
 
 // restoring is a restore on its way.
@@ -69,7 +79,11 @@ type restoring struct {
 	temp string
 	// present is the store that is there, as far as it can be read.
 	present FileReport
-	out     Restored
+	looked  os.FileInfo
+	// forgotten is what it has forgotten, where that was read.
+	forgotten map[fold.Key]bool
+	read      bool
+	out       Restored
 }
 
 // Restore puts a copy of a file in the place of a store that no process has open.
@@ -97,7 +111,7 @@ func Restore(ctx context.Context, o RestoreOptions) (Restored, error) {
 // steps are what a restore does, in order. Whichever is the last one that a crash
 // lets it do, the next start finds a store.
 func (r *restoring) steps() []func() error {
-	return []func() error{r.look, r.choose, r.prove, r.hold, r.copy, r.mend, r.compare, r.clearCaches, r.keep, r.put, r.settle}
+	return []func() error{r.look, r.choose, r.prove, r.hold, r.copy, r.mend, r.compare, r.forgetAgain, r.clearCaches, r.keep, r.put, r.settle}
 }
 
 // look reads what is there now.
@@ -105,10 +119,10 @@ func (r *restoring) look() error {
 	if err := privateDir(r.o.Dir); err != nil {
 		return err
 	}
-	if _, err := os.Lstat(r.path); errors.Is(err, fs.ErrNotExist) {
+	var err error
+	if r.looked, err = os.Stat(r.path); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var err error
 	r.present, err = CheckFile(r.ctx, r.path, CheckOptions{Quick: true})
 	if errors.Is(err, ErrLocked) {
 		return r.locked()
@@ -117,6 +131,10 @@ func (r *restoring) look() error {
 	var why *Error
 	if r.out.Damage = err; errors.As(err, &why) {
 		r.out.Damage = why.Err
+	}
+	keys, _, err := forgottenIn(r.ctx, r.path)
+	if r.forgotten, r.read = keys, err == nil; errors.Is(err, ErrLocked) {
+		return r.locked()
 	}
 	return r.ctx.Err()
 }
@@ -164,8 +182,33 @@ func (r *restoring) check(path string) (err error) {
 	return err
 }
 
-// hold keeps others off the store that is there.
+// hold keeps others off the store that is there. What was written since it was
+// looked at is looked at too.
 func (r *restoring) hold() error {
+	const tries = 5
+	for range tries {
+		if err := r.lock(); err != nil || r.held == nil {
+			return err
+		}
+		info, err := r.held.Stat()
+		if err != nil {
+			return err
+		}
+		if r.looked != nil && os.SameFile(info, r.looked) && info.ModTime().Equal(r.looked.ModTime()) && info.Size() == r.looked.Size() {
+			return nil
+		}
+		if err := r.release(); err != nil {
+			return err
+		}
+		r.held = nil
+		if err := r.look(); err != nil {
+			return err
+		}
+	}
+	return r.locked()
+}
+
+func (r *restoring) lock() error {
 	file, err := os.OpenFile(r.path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -325,6 +325,9 @@ func (s *Store) fillValues(f *filler, p *plan, x Excision) error {
 	if err != nil {
 		return err
 	}
+	if len(x.Wordings) > 0 {
+		old = slices.DeleteFunc(old, func(v Value) bool { return v.Name == valueToForget })
+	}
 	if x.Values != nil {
 		if old, err = x.Values(f.ctx, p.Excised, old); err != nil {
 			return err

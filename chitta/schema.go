@@ -188,7 +188,7 @@ func missed(ctx context.Context, o Options, path string) error {
 		return nil //nolint:nilerr // nothing could be put in its place
 	}
 	return &Error{Op: "open", Path: path, Err: fmt.Errorf("%w: the file is missing, and there are backups of it", ErrDamaged),
-		Hint: strings.TrimPrefix(o.advice(ctx, ""), leftAsItIs) + ". To begin a new companion, move the folder of backups away"}
+		Hint: "To begin a new companion, move the folder of backups away. " + strings.TrimPrefix(o.advice(ctx, ""), leftAsItIs)}
 }
 
 // errMoved: another file has come in the place of the one that was opened.

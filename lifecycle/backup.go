@@ -74,6 +74,8 @@ type backups struct {
 	wake chan struct{}
 	// watched says that somebody makes those that are due.
 	watched atomic.Bool
+	// gone says that the newest ones went because they held what was forgotten.
+	gone atomic.Bool
 	mu      sync.Mutex
 	// failed is why the last one was not made.
 	failed string
@@ -206,10 +208,11 @@ func (c *Companion) backupIfDue(ctx context.Context) error {
 	}
 	if len(own) > 0 {
 		now, _ := c.opts.Now()
-		if own[0].Sequence == last || now.Sub(own[0].Taken).Abs() < c.opts.Backups.Every {
+		if own[0].Sequence == last || now.Sub(own[0].Taken).Abs() < c.opts.Backups.Every && !c.backups.gone.Load() {
 			return nil
 		}
 	}
+	c.backups.gone.Store(false)
 	r, err := c.Backup(ctx, "", nil)
 	if errors.Is(err, chitta.ErrCopying) || errors.Is(err, ErrClosed) {
 		return nil

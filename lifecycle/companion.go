@@ -193,6 +193,11 @@ func (c *Companion) begin(ctx context.Context) error {
 		if err := c.restoreSoul(ctx); err != nil {
 			return err
 		}
+	}
+	if err := c.forgetAgain(ctx); err != nil {
+		return err
+	}
+	if !c.opts.LookOnly {
 		if err := c.takeUp(ctx); err != nil {
 			return fmt.Errorf("take up the last session: %w", err)
 		}

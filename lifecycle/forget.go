@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -35,11 +36,25 @@ type ForgetPlan struct {
 	// of SOUL.md were generated since.
 	Sessions []int `json:"sessions,omitempty"`
 	Versions int   `json:"soul_versions"`
+	// Renumbered tells how the sessions after those are called then.
+	Renumbered []Renumbered `json:"renumbered,omitempty"`
+	// Backups hold some of it and go too: automatic ones, and files that a restore
+	// had replaced. BackupsLeft hold it, or cannot be read, and stay: they were made
+	// by hand, or may be another's.
+	Backups     []string `json:"backups,omitempty"`
+	BackupsLeft []string `json:"backups_left,omitempty"`
 	// Diary are the person's own files that hold some of the entries. They are
 	// never changed.
 	Diary []string `json:"diary_files,omitempty"`
 	// Cannot says what no program can take back.
 	Cannot []string `json:"cannot"`
+}
+
+// Renumbered is a run of sessions that follow each other and all count less.
+type Renumbered struct {
+	First  int `json:"first"`
+	Last   int `json:"last"`
+	Before int `json:"was_first"`
 }
 
 // ForgetEntry is one entry that would go.
@@ -59,6 +74,8 @@ type ForgetReceipt struct {
 	Forgotten int   `json:"forgotten"`
 	Records   int   `json:"records"`
 	Sessions  []int `json:"sessions,omitempty"`
+	// Renumbered tells how the sessions after those are called now.
+	Renumbered []Renumbered `json:"renumbered,omitempty"`
 	// Left counts what is still there of them: experiences and texts in the
 	// store, found by reading all of it again, and files of the data folder
 	// (yours excepted) that hold one of the texts. All are 0.
@@ -105,11 +122,14 @@ func (c *Companion) PlanForget(ctx context.Context, q ForgetQuery) (ForgetPlan, 
 		return plan, err
 	}
 	plan.Entries = chosen
-	x, err := c.store.PlanExcision(ctx, sequencesOf(chosen))
+	x, err := c.store.PlanExcision(ctx, sequencesOf(chosen), nil)
 	if err != nil {
 		return plan, err
 	}
-	plan.Sessions = numbers(x.Sessions)
+	plan.Sessions, plan.Renumbered = numbers(x.Sessions), runsOf(x)
+	if plan.Backups, plan.BackupsLeft, err = c.store.CopiesWith(ctx, x.Keys); err != nil {
+		return plan, err
+	}
 	plan.Diary, err = c.diaryFilesOf(chosen)
 	if err != nil {
 		return plan, err
@@ -233,7 +253,6 @@ func (c *Companion) Forget(ctx context.Context, q ForgetQuery, progress func(Pro
 }
 
 func (c *Companion) forget(ctx context.Context, q ForgetQuery, progress func(Progress)) (r ForgetReceipt, err error) {
-	began := time.Now()
 	chosen, err := c.choose(ctx, q)
 	if err != nil {
 		return r, err
@@ -241,6 +260,13 @@ func (c *Companion) forget(ctx context.Context, q ForgetQuery, progress func(Pro
 	if len(chosen) == 0 {
 		return r, fmt.Errorf("%w: no entry fits", ErrNotFound)
 	}
+	return c.takeOut(ctx, chosen, nil, progress)
+}
+
+// takeOut takes entries out, and every entry with one of the wordings, which chosen
+// has too.
+func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, wordings []fold.Key, progress func(Progress)) (r ForgetReceipt, err error) {
+	began := time.Now()
 	if r.Diary, err = c.diaryFilesOf(chosen); err != nil {
 		return r, err
 	}
@@ -251,13 +277,13 @@ func (c *Companion) forget(ctx context.Context, q ForgetQuery, progress func(Pro
 	if err := c.takeGiven(ctx); err != nil {
 		return r, err
 	}
-	planned, err := c.store.PlanExcision(ctx, sequencesOf(chosen))
+	planned, err := c.store.PlanExcision(ctx, sequencesOf(chosen), wordings)
 	if err != nil {
 		return r, err
 	}
 	rest := c.rewriting(planned)
 	x, err := c.store.Excise(ctx, chitta.Excision{
-		Sequences: sequencesOf(chosen), Ended: rest.ended, Values: rest.values,
+		Sequences: sequencesOf(chosen), Wordings: wordings, Ended: rest.ended, Values: rest.values,
 		Progress: func(stage string, done, total uint64) {
 			if progress != nil {
 				progress(Progress{Done: int(done), Total: int(total), Stage: stage, Elapsed: time.Since(began)})
@@ -278,9 +304,11 @@ func (c *Companion) forget(ctx context.Context, q ForgetQuery, progress func(Pro
 		return r, fmt.Errorf("forgotten in the store, but %w; it is tried again at the next start", err)
 	}
 	r.Versions, r.Backups, r.Records, r.Sessions = versions, len(x.Copies), x.Records, numbers(x.Sessions)
+	r.Renumbered = runsOf(x)
 	r.Before, r.After = fmt.Sprintf("%x", x.Before), fmt.Sprintf("%x", x.After)
 	r.BackupsLeft = c.backupsWith(ctx, x)
 	r.BackupSoon = len(x.Copies) > 0 && c.backups.watched.Load()
+	c.backups.gone.Store(len(x.Copies) > 0)
 	if err := c.lookFor(ctx, chosen, words, &r); err != nil {
 		return r, err
 	}
@@ -291,7 +319,8 @@ func (c *Companion) forget(ctx context.Context, q ForgetQuery, progress func(Pro
 // backupsWith are the copies of the store that still hold what was taken out, or
 // may. Where they cannot be looked at it is their folder.
 func (c *Companion) backupsWith(ctx context.Context, x chitta.Excised) []string {
-	left, err := c.store.CopiesWith(ctx, x.Keys)
+	soon, left, err := c.store.CopiesWith(ctx, x.Keys)
+	left = append(left, soon...)
 	if err != nil {
 		c.log.Warn("whether backups hold what was forgotten is not known", "error", err)
 		left = append(left, c.store.BackupFolder())
@@ -324,6 +353,20 @@ func numbers(sessions []uint32) []int {
 	out := make([]int, len(sessions))
 	for i, n := range sessions {
 		out[i] = int(n)
+	}
+	return out
+}
+
+// runsOf are the sessions that count less, in runs.
+func runsOf(x chitta.Excised) []Renumbered {
+	var out []Renumbered
+	for _, before := range slices.Sorted(maps.Keys(x.Renumbered)) {
+		now, was := int(x.Renumbered[before]), int(before)
+		if n := len(out); n > 0 && now-out[n-1].First == was-out[n-1].Before && now == out[n-1].Last+1 {
+			out[n-1].Last = now
+			continue
+		}
+		out = append(out, Renumbered{now, now, was})
 	}
 	return out
 }

@@ -16,6 +16,8 @@ type RestoreOptions struct {
 	File string
 	// Another allows a file of another companion.
 	Another bool
+	// WithForgotten has what was forgotten since come back too.
+	WithForgotten bool
 	// Command gives the command that puts a file in place, for messages.
 	Command func(file string) string
 }
@@ -38,6 +40,11 @@ type RestoreReport struct {
 	Replaced        string `json:"replaced,omitempty"`
 	ReplacedRecords uint64 `json:"replaced_records,omitempty"`
 	Damage          string `json:"damage,omitempty"`
+	// ToForget counts the entries of the file that were forgotten in the store of
+	// before: the next start takes them out again. ForgottenUnknown says that the
+	// store of before could not tell which those are.
+	ToForget         int  `json:"to_forget,omitempty"`
+	ForgottenUnknown bool `json:"forgotten_unknown,omitempty"`
 }
 
 // foldsWithin bounds how long a restore folds the log that it puts in place.
@@ -49,7 +56,7 @@ func Restore(ctx context.Context, o RestoreOptions, progress func(Progress)) (Re
 	began := time.Now()
 	r, err := chitta.Restore(ctx, chitta.RestoreOptions{
 		Options: chitta.Options{Dir: o.Dir, Backups: o.Backups, RestoreCommand: o.Command},
-		File:    o.File, Another: o.Another, FoldWithin: foldsWithin,
+		File:    o.File, Another: o.Another, WithForgotten: o.WithForgotten, FoldWithin: foldsWithin,
 		Progress: func(stage string, done, total uint64) {
 			if progress != nil {
 				progress(Progress{Done: int(done), Total: int(total), Stage: stage, Elapsed: time.Since(began)})
@@ -62,6 +69,7 @@ func Restore(ctx context.Context, o RestoreOptions, progress func(Progress)) (Re
 	out := RestoreReport{
 		Store: r.Path, From: r.From, Mended: r.Mended, Records: r.Last, Texts: r.Texts, Impressions: r.Folded,
 		Replaced: r.Replaced, ReplacedRecords: r.ReplacedLast,
+		ToForget: r.ToForget, ForgottenUnknown: r.ForgottenUnknown,
 	}
 	if !r.Written.IsZero() {
 		out.Written = &r.Written

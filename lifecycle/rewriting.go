@@ -21,7 +21,7 @@ const valueTraces = "forget/traces"
 
 // traces says what is left to remove.
 type traces struct {
-	// FirstSession is the first session whose SOUL.md could know of them.
+	// FirstSession is the first session whose SOUL.md could know of them, 0 for none.
 	FirstSession int `json:"first_session"`
 }
 
@@ -233,8 +233,10 @@ func (c *Companion) clearTraces(ctx context.Context) (versions int, err error) {
 	if err := c.files.Write(document); err != nil {
 		return versions, err
 	}
-	if versions, err = c.files.DropFrom(t.FirstSession); err != nil {
-		return versions, err
+	if t.FirstSession > 0 {
+		if versions, err = c.files.DropFrom(t.FirstSession); err != nil {
+			return versions, err
+		}
 	}
 	_, err = c.store.Append(ctx, chitta.Batch{Values: []chitta.Value{{Name: valueTraces}}})
 	return versions, err

@@ -170,12 +170,32 @@ func (a *app) complain(err error, code int) {
 		return
 	}
 	var asked interface{ Hint() string }
-	fmt.Fprintf(a.stderr, "jivad: %s\n", harmless(err.Error()))
+	fmt.Fprintf(a.stderr, "jivad: %s\n", harmless(inLines(err)))
 	if errors.As(err, &asked) {
 		fmt.Fprintln(a.stderr, asked.Hint())
 	} else if !a.began {
 		fmt.Fprintln(a.stderr, "See jivad --help.")
 	}
+}
+
+// inLines is what an error says. Where that is long, what to do about it has lines
+// of its own, and so has a command that is to be copied.
+func inLines(err error) string {
+	const long = 160
+	text := err.Error()
+	var told *chitta.Error
+	if !errors.As(err, &told) || told.Hint == "" || len(text) <= long {
+		return text
+	}
+	cause, ok := strings.CutSuffix(text, " "+told.Hint)
+	if !ok {
+		return text
+	}
+	hint := strings.ReplaceAll(told.Hint, ": jivad ", ":\n  jivad ")
+	for _, begin := range []string{"The newest", "To mend", "Put it", "Put a", "There is", "Or else"} {
+		hint = strings.ReplaceAll(hint, " "+begin, "\n"+begin)
+	}
+	return cause + "\n" + hint
 }
 
 // answer prints a value as JSON where that was asked for, else as text.

@@ -133,7 +133,7 @@ func (a *app) forget(ctx context.Context, c companion, q lifecycle.ForgetQuery, 
 	}
 	out.Receipt = &receipt
 	err = a.answer(out, func(p *printer) { tellForgotten(p, receipt) })
-	if receipt.Left.Events+receipt.Left.Texts+len(receipt.Left.Files) > 0 {
+	if receipt.Left.Events+receipt.Left.Texts+len(receipt.Left.Files)+len(receipt.BackupsLeft) > 0 {
 		err = errors.Join(err, errFoundFaults)
 	}
 	return err
@@ -183,6 +183,21 @@ func tellForgetPlan(p *printer, plan lifecycle.ForgetPlan, dryRun bool) {
 		what += fmt.Sprintf("; %s of SOUL.md generated since", count(plan.Versions, "copy", "copies"))
 	}
 	p.line("%s.", what)
+	if n := len(plan.Renumbered); n > 0 {
+		p.line("%s", numberedAnew(plan.Renumbered, "will be"))
+	}
+	if n := len(plan.Backups); n > 0 {
+		p.line("%s it and would go too:", count(n, "backup holds", "backups hold"))
+		for _, path := range plan.Backups {
+			p.line("  %s", path)
+		}
+	}
+	if n := len(plan.BackupsLeft); n > 0 {
+		p.line("%s may hold it too and would stay, since it was made by hand or cannot be read:", count(n, "backup", "backups"))
+		for _, path := range plan.BackupsLeft {
+			p.line("  %s", path)
+		}
+	}
 	if len(plan.Diary) > 0 {
 		p.line("These files of yours hold some of them and are not changed: %s", strings.Join(plan.Diary, ", "))
 	}
@@ -192,6 +207,17 @@ func tellForgetPlan(p *printer, plan lifecycle.ForgetPlan, dryRun bool) {
 	if dryRun {
 		p.line("Nothing was changed.")
 	}
+}
+
+// numberedAnew says that later sessions have lower numbers, so that nobody takes
+// one for another.
+func numberedAnew(runs []lifecycle.Renumbered, verb string) string {
+	first := runs[0]
+	out := fmt.Sprintf("Later sessions are numbered anew: session %d %s session %d", first.Before, verb, first.First)
+	if len(runs) > 1 || first.Last > first.First {
+		out += ", and so on"
+	}
+	return out + "."
 }
 
 func tellForgotten(p *printer, r lifecycle.ForgetReceipt) {
@@ -216,6 +242,9 @@ func tellForgotten(p *printer, r lifecycle.ForgetReceipt) {
 	}
 	if len(also) > 0 {
 		p.line("Also removed: %s.", strings.Join(also, ", "))
+	}
+	if len(r.Renumbered) > 0 {
+		p.line("%s", numberedAnew(r.Renumbered, "is now"))
 	}
 	switch {
 	case r.BackupSoon:

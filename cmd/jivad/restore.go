@@ -13,14 +13,14 @@ import (
 )
 
 func (a *app) restoreVerb() *cobra.Command {
-	var latest, another bool
+	var latest, another, forgotten bool
 	cmd := &cobra.Command{
 		Use:   "restore [FILE]",
 		Short: "Put a backup in the place of the store",
 		Long: `Reads all of FILE, a backup, and puts a copy of it in the place of the store. The store of
 before stays beside it under another name. No process may have the store open: stop the
 daemon first. SOUL.md follows at the next start. It works also where the store is damaged
-or missing. FILE may be the damaged store itself where only its first pages are lost: it is
+or missing. What was forgotten since FILE was made is forgotten again. FILE may be the damaged store itself where only its first pages are lost: it is
 then mended, in a copy.`,
 		Example: "  jivad restore --latest\n  jivad restore /mnt/card/companion.db",
 		Args:    atMostOneFile,
@@ -32,11 +32,12 @@ then mended, in a copy.`,
 			if len(args) == 1 {
 				file = absolute(args[0])
 			}
-			return a.restore(cmd.Context(), file, another)
+			return a.restore(cmd.Context(), lifecycle.RestoreOptions{File: file, Another: another, WithForgotten: forgotten})
 		},
 	}
 	cmd.Flags().BoolVar(&latest, "latest", false, "take the newest backup that is whole")
 	cmd.Flags().BoolVar(&another, "another", false, "also where FILE is of another companion than the one that is here")
+	cmd.Flags().BoolVar(&forgotten, "with-forgotten", false, "have what was forgotten since come back too")
 	return cmd
 }
 
@@ -47,20 +48,27 @@ func atMostOneFile(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *app) restore(ctx context.Context, file string, another bool) error {
+func (a *app) restore(ctx context.Context, o lifecycle.RestoreOptions) error {
 	settings, at, err := a.restorePlace()
 	if err != nil {
 		return err
 	}
 	bar := a.stages()
-	report, err := lifecycle.Restore(ctx, lifecycle.RestoreOptions{
-		Dir: at.data, Backups: settings.Backups.Path, File: file, Another: another, Command: a.restoreCommand,
-	}, bar.show)
+	o.Dir, o.Backups, o.Command = at.data, settings.Backups.Path, a.restoreCommand
+	report, err := lifecycle.Restore(ctx, o, bar.show)
 	bar.end()
 	if err != nil {
 		return err
 	}
-	return a.answer(report, func(p *printer) { tellRestore(p, report, a.flags.quiet) })
+	if err := a.answer(report, func(p *printer) { a.tellRestore(p, report) }); err != nil || report.ToForget == 0 {
+		return err
+	}
+	// The start does it.
+	err = a.with(ctx, func(context.Context, companion) error { return nil })
+	if err != nil {
+		return fmt.Errorf("the store is restored, but what was forgotten is still in it, until the next start takes it out: %w", err)
+	}
+	return nil
 }
 
 // restorePlace finds the data folder, also where nothing is left in it: then it
@@ -84,8 +92,11 @@ func (a *app) restorePlace() (config.Config, place, error) {
 // call.
 func (a *app) restoreCommand(file string) string { return a.command() + " restore " + quoted(file) }
 
-func tellRestore(p *printer, r lifecycle.RestoreReport, quiet bool) {
-	if quiet {
+func (a *app) tellRestore(p *printer, r lifecycle.RestoreReport) {
+	if r.ForgottenUnknown {
+		p.line("%s", p.bad("Whether anything was forgotten since then could not be read from the damaged store: look with jivad verify --absent, and forget it again."))
+	}
+	if a.flags.quiet {
 		return
 	}
 	if r.Mended {
@@ -111,7 +122,12 @@ func tellRestore(p *printer, r lifecycle.RestoreReport, quiet bool) {
 	case r.ReplacedRecords > r.Records:
 		p.line("It had %s more. What you have in your diary comes back with the next start or import.", count(int(r.ReplacedRecords-r.Records), "record", "records"))
 	}
-	p.line("SOUL.md follows at the next start.")
+	if n := r.ToForget; n > 0 {
+		p.line("%s forgotten since then; that is done again now. To have it back too: %s --with-forgotten", count(n, "entry of it was", "entries of it were"), a.restoreCommand(r.From))
+	}
+	if r.ToForget == 0 {
+		p.line("SOUL.md follows at the next start.")
+	}
 }
 
 func countOf(n uint64) string { return strconv.FormatUint(n, 10) }
