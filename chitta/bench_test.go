@@ -130,7 +130,44 @@ func BenchmarkAppend(b *testing.B) {
 			b.ReportMetric(float64(deviceBytes(b, dir)-written)/float64(b.N), "device-B/op")
 			b.ReportMetric(float64(s.PageBytes()-pages)/float64(b.N), "page-B/op")
 			b.ReportMetric(2*float64(s.Commits()-commits)/float64(b.N), "fsyncs/op")
+			if perEvent := (s.PageBytes() - pages) / int64(b.N); perEvent > mostPerEvent || s.Commits()-commits > int64(b.N) {
+				b.Errorf("%d bytes of pages and %d transactions for %d events", perEvent, s.Commits()-commits, b.N)
+			}
 		})
+	}
+}
+
+// mostPerEvent is what one event may write, in bytes.
+const mostPerEvent = 64 << 10
+
+// An event that stands alone costs one transaction, which is two syncs, and a
+// bounded number of pages, however large the store is.
+func TestWhatAnEventCosts(t *testing.T) {
+	s := open(t, t.TempDir(), func(o *chitta.Options) { o.Embedder, o.Dim = "test/512", benchDim })
+	mustAppend(t, s, chitta.Entry{Body: fold.SessionOpened{Number: 1}})
+	seed, events := uint64(0), 0
+	for _, size := range []int{0, 150, 600} {
+		var batch chitta.Batch
+		for ; events < size; events++ {
+			seed++
+			batch.Entries = append(batch.Entries, chitta.Entry{Body: benchExperience(seed), Text: entryText(seed)})
+		}
+		if _, err := s.Append(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+		const alone = 40
+		pages, commits := s.PageBytes(), s.Commits()
+		for range alone {
+			seed++
+			events++
+			mustAppend(t, s, chitta.Entry{Body: benchExperience(seed), Text: entryText(seed)})
+		}
+		if n := s.Commits() - commits; n != alone {
+			t.Errorf("%d transactions for %d events", n, alone)
+		}
+		if n := (s.PageBytes() - pages) / alone; n > mostPerEvent || n < 4<<10 {
+			t.Errorf("at %d events: %d bytes of pages for one", size, n)
+		}
 	}
 }
 

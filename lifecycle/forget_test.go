@@ -314,3 +314,31 @@ func TestForgettingInDiaries(t *testing.T) {
 		}
 	}
 }
+
+// A source with eleven entries goes whole, while others share its days and words,
+// and the receipt counts what a fresh look finds: also a file of the data folder
+// that nobody knows of.
+func TestAWholeSourceGoes(t *testing.T) {
+	const entries = 11
+	w := newWorld(t)
+	list := days(30)
+	for i := range list[:entries] {
+		list[2*i].Source = "import:letters"
+		list[2*i].Text = fmt.Sprintf("Quondamish letter number %d, as it was sent.", i)
+	}
+	c := imported(t, w, list)
+	stray := filepath.Join(w.dir, "stray.txt")
+	if err := os.WriteFile(stray, []byte("a copy: "+list[4].Text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Forget(t.Context(), lifecycle.ForgetQuery{Source: "import:letters"}, nil)
+	if err != nil || r.Forgotten != entries || r.Remaining != len(list)-entries || r.Left.Events+r.Left.Texts != 0 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if len(r.Left.Files) != 1 || filepath.Base(r.Left.Files[0]) != "stray.txt" {
+		t.Errorf("the look afterwards found %v", r.Left.Files)
+	}
+	if found := traces(t, w.dir, "quondamish"); !slices.Equal(found, []string{stray}) {
+		t.Errorf("the words are in %v", found)
+	}
+}

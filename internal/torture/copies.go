@@ -91,6 +91,9 @@ func restore(ctx context.Context, r *round) error {
 	return r.verb(ctx, nil, "restore", r.savedFile())
 }
 
+// savedBefore is a backup of what the base "regretted" has forgotten since.
+func (l *lab) savedBefore() string { return filepath.Join(l.root, "material", "before.db") }
+
 // exported is where a round's export goes.
 func (r *round) exported() string { return filepath.Join(r.dir, "out") }
 
@@ -153,6 +156,22 @@ func copyBases() map[string]ground {
 		"saved": {make: func(ctx context.Context, l *lab, folder string) error {
 			return l.inTurn(ctx, folder, []string{"init", "--yes"}, []string{"import", l.material.without},
 				[]string{"backup", filepath.Join(folder, "saved.db")}, []string{"import", l.material.file})
+		}},
+		// regretted has forgotten what a backup elsewhere still holds.
+		"regretted": {make: func(ctx context.Context, l *lab, folder string) error {
+			err := l.inTurn(ctx, folder, []string{"init", "--yes"}, []string{"import", l.material.file}, []string{"backup", l.savedBefore()})
+			if err != nil {
+				return err
+			}
+			if err := os.Chmod(l.savedBefore(), 0o644); err != nil { //nolint:gosec // programs of another user read it too
+				return err
+			}
+			for _, i := range l.material.doomed {
+				if err := l.verb(ctx, folder, "forget", "--yes", "--match", l.material.history[i].Text); err != nil {
+					return err
+				}
+			}
+			return nil
 		}},
 		// foreign has the vectors of another embedder.
 		"foreign": {variant: otherEmbedder, make: func(ctx context.Context, l *lab, folder string) error {

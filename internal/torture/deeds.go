@@ -108,6 +108,9 @@ func deeds() []deed {
 		{name: "forget-scarred", base: "scarred", trapped: true, weight: 1, do: forgetByVerb},
 		{name: "backup", verb: "backup", base: "today", daemon: true, do: backup, look: lookAtBackup},
 		{name: "restore", verb: "restore", base: "saved", alone: true, keeps: true, do: restore},
+		{name: "restore-forgotten", verb: "restore", base: "regretted", alone: true, do: func(ctx context.Context, r *round) error {
+			return r.verb(ctx, nil, "restore", r.lab.savedBefore())
+		}},
 		{name: "reembed", verb: "reembed", base: "foreign", alone: true, first: true, do: func(ctx context.Context, r *round) error {
 			return r.verb(ctx, nil, "reembed")
 		}},
