@@ -375,7 +375,7 @@ func trendSentence(s *Summary) string {
 	if len(parts) == 0 {
 		return "There is too little to compare yet."
 	}
-	return fmt.Sprintf("Over the last %s %s.", count(s.Session-from, "session", "sessions"), list(parts))
+	return fmt.Sprintf("Over %s %s.", lately(s.Session-from), list(parts))
 }
 
 // ends writes one end of what moved, nothing where nothing did.

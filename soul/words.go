@@ -137,7 +137,7 @@ func changeSentence(s *Summary) string {
 	}
 	then, _ := window[0].GStore.Shares()
 	before, now := Percents(then), Percents(s.GStore.Shares())
-	span := count(s.Session-window[0].Session, "session", "sessions")
+	span := lately(s.Session - window[0].Session)
 	widest, by := 2, 0
 	for _, i := range []int{2, 1, 0} {
 		if d := now[i] - before[i]; max(d, -d) > max(by, -by) {
@@ -148,11 +148,11 @@ func changeSentence(s *Summary) string {
 	figures := fmt.Sprintf("(%d %% to %d %%)", before[widest], now[widest])
 	switch {
 	case by >= 2:
-		return fmt.Sprintf("Over the last %s my %s has grown %s.", span, noun, figures)
+		return fmt.Sprintf("Over %s my %s has grown %s.", span, noun, figures)
 	case by <= -2:
-		return fmt.Sprintf("Over the last %s my %s has lessened %s.", span, noun, figures)
+		return fmt.Sprintf("Over %s my %s has lessened %s.", span, noun, figures)
 	}
-	return fmt.Sprintf("Over the last %s this has hardly changed.", span)
+	return fmt.Sprintf("Over %s this has hardly changed.", span)
 }
 
 func gapSentence(s *Summary) string {
@@ -160,6 +160,14 @@ func gapSentence(s *Summary) string {
 		return "This session held no entry, so its distance from this description is undefined."
 	}
 	return fmt.Sprintf("The session lay %.2f from how I describe myself (0 is the same, 2 the opposite).", *s.WitnessGap)
+}
+
+// lately is "the last session", "the last 2 sessions".
+func lately(n int) string {
+	if n == 1 {
+		return "the last session"
+	}
+	return fmt.Sprintf("the last %d sessions", n)
 }
 
 func count(n int, one, many string) string {
