@@ -10,14 +10,16 @@ type Chance struct {
 	Least  float64 `json:"least"`
 	Median float64 `json:"median"`
 	// Upper ends the band: one more random removal lies in it with probability
-	// Band. With 19 to 38 removals it is the greatest of them, with fewer too, and
-	// the band then holds less than 95 %.
+	// Band. With 19 to 38 removals it is the greatest of them. With fewer too, and
+	// the band then holds less than 95 %: of 7 removals 87.5 %.
 	Upper float64 `json:"upper"`
 	Band  float64 `json:"band"`
 	// P is the share of all removals, the examined one among them, that have as
-	// great a measure.
+	// great a measure: its rank among all that can be where they are all there.
 	P float64 `json:"p"`
-	// Larger says that the measure lies above the band.
+	// Beyond says that the measure lies above the band, Larger that it does and
+	// the band holds at least 95 %: never with fewer than 19 removals.
+	Beyond bool `json:"beyond"`
 	Larger bool `json:"larger"`
 }
 
@@ -45,6 +47,10 @@ func chanceOf(value float64, removals []float64) *Chance {
 		}
 	}
 	c.P = float64(as) / float64(n+1)
-	c.Larger = value > c.Upper
+	c.Beyond = value > c.Upper
+	c.Larger = c.Beyond && c.Wide()
 	return c
 }
+
+// Wide tells whether the band holds as much of chance as it should, 95 %.
+func (c *Chance) Wide() bool { return c.Band >= wantedBand-1e-9 }

@@ -46,22 +46,9 @@ func (c *Companion) GhostsOf(ctx context.Context, q GhostQuery, progress func(Pr
 
 func (c *Companion) ghostsOf(ctx context.Context, q GhostQuery, progress func(Progress)) (Counterfactual, error) {
 	began := time.Now()
-	state := c.store.Snapshot()
-	what, err := c.examine(state, q.Of)
+	e, err := c.experiment(ctx, q, progress)
 	if err != nil {
 		return Counterfactual{}, err
-	}
-	e := &experiment{c: c, q: q, steps: newSteps(state, q, progress)}
-	e.out = Counterfactual{Kind: what.kind, ID: what.id, Name: what.name, Entries: []Impression{}, Depths: []GhostChange{}}
-	if e.retraced, err = c.store.Retrace(ctx, e.steps.fold); err != nil {
-		return e.out, err
-	}
-	e.steps.next()
-	if e.sequences = what.sequences; what.kind == kindSession {
-		e.sequences = e.retraced.ExperiencesOf(what.session)
-	}
-	if len(e.sequences) == 0 {
-		return e.out, fmt.Errorf("entries of %s %s: %w", what.kind, what.id, ErrNotFound)
 	}
 	for _, do := range []func(context.Context) error{e.without, e.describe, e.portray, e.follow, e.byChance} {
 		if err := do(ctx); err != nil {
@@ -70,6 +57,29 @@ func (c *Companion) ghostsOf(ctx context.Context, q GhostQuery, progress func(Pr
 	}
 	e.out.Seconds = time.Since(began).Seconds()
 	return e.out, nil
+}
+
+// experiment prepares an answer: it finds what is asked about, and folds the log
+// with it.
+func (c *Companion) experiment(ctx context.Context, q GhostQuery, progress func(Progress)) (*experiment, error) {
+	state := c.store.Snapshot()
+	what, err := c.examine(state, q.Of)
+	if err != nil {
+		return nil, err
+	}
+	e := &experiment{c: c, q: q, steps: newSteps(state, q, progress)}
+	e.out = Counterfactual{Kind: what.kind, ID: what.id, Name: what.name, Entries: []Impression{}, Depths: []GhostChange{}}
+	if e.retraced, err = c.store.Retrace(ctx, e.steps.fold); err != nil {
+		return nil, err
+	}
+	e.steps.next()
+	if e.sequences = what.sequences; what.kind == kindSession {
+		e.sequences = e.retraced.ExperiencesOf(what.session)
+	}
+	if len(e.sequences) == 0 {
+		return nil, fmt.Errorf("entries of %s %s: %w", what.kind, what.id, ErrNotFound)
+	}
+	return e, nil
 }
 
 // experiment is one such question while it is worked at.
@@ -272,7 +282,9 @@ func measures(w *chitta.Without, c chitta.Contrast, s *GhostSoul) map[string]flo
 // byChance measures random removals of the same size, and gives every measure
 // with what it is by chance.
 func (e *experiment) byChance(ctx context.Context) error {
-	draws := e.retraced.Draws(e.sequences, e.q.Baseline)
+	drawn := e.retraced.Draws(e.sequences, e.q.Baseline)
+	draws := drawn.Sets
+	e.steps.total = stepsBefore + 2*len(draws)
 	if e.q.Baseline > 0 && len(draws) == 0 {
 		e.note("nothing was compared with chance: fewer than %d other entries are there", len(e.sequences))
 	}
@@ -283,8 +295,8 @@ func (e *experiment) byChance(ctx context.Context) error {
 	}
 	chance := map[string][]float64{}
 	emptied := 0
-	for _, drawn := range draws {
-		w, err := e.retraced.Without(ctx, drawn, chitta.WithoutOptions{Progress: e.steps.fold})
+	for _, sequences := range draws {
+		w, err := e.retraced.Without(ctx, sequences, chitta.WithoutOptions{Progress: e.steps.fold})
 		if err != nil {
 			return err
 		}
@@ -306,7 +318,7 @@ func (e *experiment) byChance(ctx context.Context) error {
 		emptied += len(w.Gone.Sessions)
 	}
 	if n := len(draws); n > 0 {
-		e.out.Baseline = &GhostBaseline{Removals: n, Entries: len(e.sequences), Sessions: float64(emptied) / float64(n)}
+		e.out.Baseline = &GhostBaseline{Removals: n, Entries: len(e.sequences), All: drawn.All, Sessions: float64(emptied) / float64(n)}
 	}
 	mine := measures(e.imagined, e.contrast, e.out.Soul)
 	for _, name := range []string{MeasureDepths, MeasureEvents, MeasureAngle, MeasureSoul, MeasureLines} {
@@ -327,9 +339,12 @@ type steps struct {
 	done, total int
 }
 
+// stepsBefore are those before the random removals: with, without, SOUL.md, and
+// both once more for the curves.
+const stepsBefore = 5
+
 func newSteps(state *fold.State, q GhostQuery, progress func(Progress)) *steps {
-	const always = 5 // with, without, SOUL.md, and both once more for the curves
-	return &steps{progress: progress, began: time.Now(), records: int(state.Sequence), total: always + 2*q.Baseline}
+	return &steps{progress: progress, began: time.Now(), records: int(state.Sequence), total: stepsBefore + 2*q.Baseline}
 }
 
 func (s *steps) fold(done, total uint64) {

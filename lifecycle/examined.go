@@ -2,10 +2,13 @@ package lifecycle
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/chitta/vasana"
 )
 
 // The kinds of what can be asked about.
@@ -27,20 +30,27 @@ type examined struct {
 const shortestPart = 4
 
 // examine finds what somebody means: a session by its number, an entry or a
-// tendency by its id or a part of it, a tendency by a part of its name.
+// tendency by its id or a part of it, a tendency by a part of its name. Errors:
+// ErrQuery for what cannot be any of these, ErrNotFound, ErrAmbiguous.
 func (c *Companion) examine(state *fold.State, of string) (examined, error) {
 	of = strings.TrimSpace(of)
-	if n, err := strconv.Atoi(of); err == nil && n >= 1 && n <= int(state.Session.Number) {
+	last := int(state.Session.Number)
+	n, isNumber := sessionNumber(of)
+	if isNumber && n <= last {
 		out := examined{kind: kindSession, id: of, session: uint32(n)}
 		if r, ok := c.record(n); ok {
 			out.name = r.Date
-		} else if n == int(state.Session.Number) {
+		} else if n == last {
 			out.name = state.Session.Date
 		}
 		return out, nil
 	}
 	if len([]rune(of)) < shortestPart {
-		return examined{}, fmt.Errorf("%w: give the number of a session, or at least %d letters of an id or of the name of a tendency", ErrQuery, shortestPart)
+		if isNumber {
+			return examined{}, fmt.Errorf("session %s: %w; %s", of, ErrNotFound, sessionsOf(last))
+		}
+		return examined{}, fmt.Errorf("%w: %q is neither the number of a session nor enough of an id or a name: give at least %d letters of these, or a number; %s",
+			ErrQuery, of, shortestPart, sessionsOf(last))
 	}
 	byID, byName, err := c.tendenciesLike(state, of)
 	if err != nil {
@@ -52,12 +62,79 @@ func (c *Companion) examine(state *fold.State, of string) (examined, error) {
 	}
 	switch len(found) {
 	case 0:
-		return examined{}, fmt.Errorf("entry, session or tendency %q: %w", of, ErrNotFound)
+		return examined{}, fmt.Errorf("entry, session or tendency %q: %w; give how an id begins or ends, a part of the name of a tendency, or the number of a session; %s",
+			of, ErrNotFound, sessionsOf(last))
 	case 1:
 		return found[0], nil
 	}
-	return examined{}, fmt.Errorf("%q: %w", of, ErrAmbiguous)
+	return examined{}, unclear{of, found}
 }
+
+// sessionNumber reads the number of a session, as it is written: from 1, without a
+// sign and without zeros before it, which an id may begin with.
+func sessionNumber(s string) (int, bool) {
+	n, err := strconv.Atoi(s)
+	return n, err == nil && n >= 1 && s == strconv.Itoa(n)
+}
+
+// sessionsOf says which sessions there are.
+func sessionsOf(last int) string {
+	switch last {
+	case 0:
+		return "there is no session yet"
+	case 1:
+		return "there is 1 session"
+	}
+	return fmt.Sprintf("there are %d sessions", last)
+}
+
+// unclear is ErrAmbiguous: what was given fits more than one.
+type unclear struct {
+	of    string
+	found []examined
+}
+
+// Error says how many it fits, and the ids of tendencies, since these are few.
+func (u unclear) Error() string {
+	const most = 5
+	var ids []string
+	for _, x := range u.found {
+		if x.kind == kindTendency {
+			ids = append(ids, x.id)
+		}
+	}
+	var fits []string
+	switch n := len(u.found) - len(ids); n {
+	case 0:
+	case 1:
+		fits = append(fits, "1 entry")
+	default:
+		fits = append(fits, fmt.Sprintf("%d entries", n))
+	}
+	tendencies := ""
+	switch n := len(ids); n {
+	case 0:
+	case 1:
+		tendencies = "1 tendency"
+	default:
+		tendencies = fmt.Sprintf("%d tendencies", n)
+	}
+	if tendencies != "" {
+		more := ""
+		if len(ids) > most {
+			more = ", …"
+		}
+		fits = append(fits, fmt.Sprintf("%s (%s%s)", tendencies, strings.Join(ids[:min(len(ids), most)], ", "), more))
+	}
+	what := "give more of it"
+	if len(ids) == 0 {
+		what = "give more of it, or the end of the id, since ids of one time begin alike"
+	}
+	return fmt.Sprintf("%q fits %s; %s", u.of, strings.Join(fits, " and "), what)
+}
+
+// Unwrap makes it ErrAmbiguous.
+func (u unclear) Unwrap() error { return ErrAmbiguous }
 
 // isPart tells whether an id begins or ends with what was given.
 func isPart(id, given string) bool {
@@ -114,7 +191,8 @@ func (c *Companion) tendenciesLike(state *fold.State, of string) (byID, byName [
 			}
 		}
 	}
-	for id, members := range rows {
+	for _, id := range slices.Sorted(maps.Keys(rows)) {
+		members := rows[id]
 		if len(members) == 0 {
 			continue // nothing is left of it
 		}
@@ -123,6 +201,11 @@ func (c *Companion) tendenciesLike(state *fold.State, of string) (byID, byName [
 			t.sequences = append(t.sequences, state.Impressions[row].Sequence)
 		}
 		if isPart(id, of) || isPart(strings.TrimPrefix(id, "v-"), of) {
+			if t.name == "" { // it is found no more
+				named := []vasana.Vasana{{ID: id, Members: members}}
+				c.apart().nameTendencies(state, named, nil)
+				t.name = named[0].Name
+			}
 			byID = append(byID, t)
 		} else if strings.Contains(plain(names[id]), plain(of)) {
 			byName = append(byName, t)

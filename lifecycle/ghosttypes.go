@@ -35,7 +35,8 @@ type GhostTendency struct {
 // GhostQuery asks what would differ today had something never been.
 type GhostQuery struct {
 	// Of is an entry or a tendency, by its id or a part of it of at least four
-	// letters, a session by its number, or a part of the name of a tendency.
+	// letters, a session by its number without zeros before it, or a part of the
+	// name of a tendency.
 	Of string `json:"of"`
 	// Baseline is the number of random removals to compare with, 0 to 1000.
 	Baseline int `json:"baseline"`
@@ -122,9 +123,12 @@ type GhostMeasure struct {
 
 // GhostBaseline says what was removed at random.
 type GhostBaseline struct {
-	// Removals is their number, Entries how many each removes.
+	// Removals is their number, Entries how many each removes. No two are the same.
 	Removals int `json:"removals"`
 	Entries  int `json:"entries"`
+	// All says that they are all there are of that size, fewer than were asked for
+	// or just as many.
+	All bool `json:"all"`
 	// Sessions is how many sessions nothing is left of, on average.
 	Sessions float64 `json:"sessions"`
 }
