@@ -1,6 +1,7 @@
 package soul
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,8 @@ type GhostPicture struct {
 	Title, Note string
 	Bars        []GhostBar
 	Curves      []GhostCurve
+	// Chance says what the bands are of; empty is "random removals and their median".
+	Chance string
 	// Marks are the sessions of what would not be there.
 	Marks []int
 }
@@ -30,7 +33,9 @@ type GhostBar struct {
 	At float64
 	// Chance is nil, or the least, the median and the upper end of the band.
 	Chance *[3]float64
-	Larger bool
+	// Larger says that it is larger than chance, Beyond that it is larger than all
+	// of chance that was looked at, which is too little to say so.
+	Larger, Beyond bool
 }
 
 // GhostCurve is one impression's depth, in [0,1), at the end of each session, as
@@ -99,7 +104,7 @@ func GhostSVG(w io.Writer, p GhostPicture) error {
 	fmt.Fprintf(d, `<rect class="back" width="%d" height="%s"/>`+"\n", svgWidth, px(height))
 	d.text(plotLeft, 36, "title", "start", fit(p.Title, 74))
 	d.text(plotLeft, 56, "tick", "start", fit(p.Note, 134))
-	d.bars(p.Bars)
+	d.bars(p)
 	d.multiples(curvesTop, p)
 	d.WriteString("</svg>\n")
 	if _, err := io.WriteString(w, d.String()); err != nil {
@@ -122,7 +127,8 @@ const ghostStyle = `
   .with{stroke:#6d3b8e}.without{stroke:#1d6996;stroke-dasharray:5 4}
   .dot-with{fill:#6d3b8e}.dot-without{fill:#ffffff;stroke:#1d6996;stroke-width:1.5}
   .band{fill:#d5d9dd}.median{stroke:#595959;stroke-width:1.5;fill:none}
-  .larger{fill:#6d3b8e}.within{fill:#ffffff;stroke:#6d3b8e;stroke-width:2}
+  .larger{fill:#6d3b8e}.within,.beyond{fill:#ffffff;stroke:#6d3b8e;stroke-width:2}
+  .beyond{stroke-dasharray:2.5 1.4}
   @media (prefers-color-scheme:dark){
     text{fill:#e6e6e6}.tick{fill:#a8a8a8}.back{fill:#16181c}
     .grid{stroke:#34383f}.axis{stroke:#868c96}.mark{stroke:#868c96}
@@ -130,17 +136,21 @@ const ghostStyle = `
     .with{stroke:#c79be6}.without{stroke:#74b9e0}
     .dot-with{fill:#c79be6}.dot-without{fill:#16181c;stroke:#74b9e0}
     .band{fill:#3a4048}.median{stroke:#a8a8a8}
-    .larger{fill:#c79be6}.within{fill:#16181c;stroke:#c79be6}
+    .larger{fill:#c79be6}.within,.beyond{fill:#16181c;stroke:#c79be6}
   }
 `
 
 // bars draws the measures, each on a scale of its own from 0.
-func (d *drawing) bars(bars []GhostBar) {
+func (d *drawing) bars(p GhostPicture) {
+	bars := p.Bars
 	d.text(plotLeft, barsTop-24, "head", "start", "What differs today")
+	above := [2]string{`<circle class="larger" cx="20" r="5"/>`, "larger than chance"}
+	if slices.ContainsFunc(bars, func(b GhostBar) bool { return b.Beyond }) {
+		above = [2]string{`<circle class="beyond" cx="20" r="5"/>`, "larger, too few to tell"}
+	}
 	d.legend(barsTop-10,
-		[2]string{`<rect class="band" x="0" y="-6" width="28" height="12"/><path class="median" d="M14,-6 V6"/>`, "random removals and their median"},
-		[2]string{`<circle class="larger" cx="20" r="5"/>`, "larger than chance"},
-		[2]string{`<circle class="within" cx="20" r="5"/>`, "within it"})
+		[2]string{`<rect class="band" x="0" y="-6" width="28" height="12"/><path class="median" d="M14,-6 V6"/>`, cmp.Or(p.Chance, "random removals and their median")},
+		above, [2]string{`<circle class="within" cx="20" r="5"/>`, "within it"})
 	for i, b := range bars {
 		y := float64(barsTop + barStep*i + 14)
 		most := b.At
@@ -160,8 +170,11 @@ func (d *drawing) bars(bars []GhostBar) {
 			fmt.Fprintf(d, `<path class="median" d="M%s,%s v14"/>`+"\n", px(x(c[1])), px(y-7))
 		}
 		class := "within"
-		if b.Larger {
+		switch {
+		case b.Larger:
 			class = "larger"
+		case b.Beyond:
+			class = "beyond"
 		}
 		fmt.Fprintf(d, `<circle class="%s" cx="%s" cy="%s" r="5"/>`+"\n", class, px(x(b.At)), px(y))
 		d.text(barRight+16, y+4, "label", "start", b.Value)

@@ -26,6 +26,7 @@ func ghostPicture(curves, sessions int) GhostPicture {
 			{Label: "character of the store, degrees", Value: "0.000 (chance up to 0.000)", Chance: &[3]float64{}},
 			{Label: "lines of SOUL.md", Value: "17", At: 17},
 		},
+		Chance: "20 random removals, their median",
 	}
 	for c := range curves {
 		curve := GhostCurve{Label: fmt.Sprintf("2024-03-%02d The river was high and brown after the long rain of the night.", c+1)}
@@ -73,6 +74,27 @@ func TestGhostSVG(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+}
+
+// Of what lies above removals that are too few to tell, it says just that.
+func TestGhostSVGOfFew(t *testing.T) {
+	p := ghostPicture(1, 4)
+	for i := range p.Bars {
+		p.Bars[i].Beyond, p.Bars[i].Larger = p.Bars[i].Larger, false
+	}
+	p.Chance = "all 3 removals, their median"
+	picture := ghostSVG(t, p)
+	if err := wellFormed(picture); err != nil {
+		t.Error(err)
+	}
+	if strings.Contains(picture, "larger than chance") || strings.Contains(picture, `class="larger"`) ||
+		strings.Count(picture, `class="beyond"`) != 2 || !strings.Contains(picture, "larger, too few to tell") || !strings.Contains(picture, p.Chance) {
+		t.Errorf("%s", picture)
+	}
+	p.Chance = ""
+	if !strings.Contains(ghostSVG(t, p), "random removals and their median") {
+		t.Error("it does not say what the bands are of")
 	}
 }
 

@@ -90,10 +90,10 @@ func followed(path string) string {
 
 func tellExport(p *printer, r lifecycle.ExportReport) {
 	p.line("Written: %s", r.Folder)
-	p.line("%s in %s, %s, %s with their text.", count(r.Entries, "entry", "entries"), count(r.Sessions, "session", "sessions"),
-		count(r.Impressions, "impression", "impressions"), count(r.Texts, "entry", "entries"))
+	p.line("%s in %s, %s, %s.", count(r.Entries, "entry", "entries"), count(r.Sessions, "session", "sessions"),
+		count(r.Impressions, "impression", "impressions"), count(r.Texts, "entry with its text", "entries with their text"))
 	if r.Altered > 0 {
-		p.line("%s", p.dim(count(r.Altered, "entry has", "entries have")+" a backslash more in the diary; impressions.jsonl has them as you wrote them."))
+		p.line("%s", p.dim(count(r.Altered, "entry has", "entries have")+" a backslash more in the diary; impressions.jsonl has what you wrote."))
 	}
 	p.line("%s", p.dim("state "+r.StateDigest[:min(12, len(r.StateDigest))]))
 }

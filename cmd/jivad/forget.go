@@ -199,7 +199,11 @@ func tellForgetPlan(p *printer, plan lifecycle.ForgetPlan, dryRun bool) {
 		}
 	}
 	if len(plan.Diary) > 0 {
-		p.line("These files of yours hold some of them and are not changed: %s", strings.Join(plan.Diary, ", "))
+		hold := "These files of yours hold some of them and are not changed"
+		if len(plan.Diary) == 1 {
+			hold = "This file of yours holds some of them and is not changed"
+		}
+		p.line("%s: %s", hold, strings.Join(plan.Diary, ", "))
 	}
 	for _, c := range plan.Cannot {
 		p.line("%s", p.dim("- "+c))
@@ -222,8 +226,8 @@ func numberedAnew(runs []lifecycle.Renumbered, verb string) string {
 
 func tellForgotten(p *printer, r lifecycle.ForgetReceipt) {
 	p.line("%s forgotten, %d left in the store.", count(r.Forgotten, "entry is", "entries are"), r.Remaining)
-	p.line("Read again afterwards: %d of them in the log, %d of their texts in the store, %s that hold one.",
-		r.Left.Events, r.Left.Texts, count(len(r.Left.Files), "file", "files"))
+	p.line("Read again afterwards: %d of them in the log, %d of their texts in the store, %s one.",
+		r.Left.Events, r.Left.Texts, count(len(r.Left.Files), "file that holds", "files that hold"))
 	for _, f := range r.Left.Files {
 		p.line("  %s", p.bad(f))
 	}

@@ -152,9 +152,7 @@ func tellEffect(p *printer, r lifecycle.Counterfactual) {
 		row := []string{measureNames[m.Name], figureOf(m.Name, m.Value), "–", "–", "", "–"}
 		if c := m.Chance; c != nil {
 			row[2], row[3], row[5] = figureOf(m.Name, c.Median), figureOf(m.Name, c.Upper), fmt.Sprintf("%.2f", c.P)
-			if c.Larger {
-				row[4] = "larger"
-			}
+			row[4] = verdict(*c, r.Baseline.Removals)
 		}
 		rows = append(rows, row)
 	}
@@ -163,7 +161,14 @@ func tellEffect(p *printer, r lifecycle.Counterfactual) {
 	for _, n := range r.Notes {
 		p.line("%s.", n)
 	}
-	p.line("\nIt was woken or held down %s by the %s that are left.", count(r.Woken, "time", "times"), count(r.Events, "entry", "entries"))
+	p.line("")
+	if r.Events > 0 {
+		was := "It was"
+		if len(r.Entries) > 1 {
+			was = "They were"
+		}
+		p.line("%s woken or held down %s by the %s left.", was, count(r.Woken, "time", "times"), count(r.Events, "entry that is", "entries that are"))
+	}
 	tellDepths(p, r)
 	if r.Soul != nil {
 		tellInstead(p, *r.Soul)
@@ -175,7 +180,14 @@ func tellDepths(p *printer, r lifecycle.Counterfactual) {
 		p.line("No other impression would be deeper or less deep.")
 		return
 	}
-	p.line("Of %s %d would be deeper or less deep by 0.0005 or more. The most changed:\n", count(r.Impressions, "impression", "impressions"), r.Changed)
+	switch {
+	case r.Changed == 0:
+		p.line("No other impression would be deeper or less deep by as much as 0.0005. The most changed:\n")
+	case r.Impressions == 1:
+		p.line("The only impression that is left would be deeper or less deep:\n")
+	default:
+		p.line("%d of %d impressions would be deeper or less deep by 0.0005 or more. The most changed:\n", r.Changed, r.Impressions)
+	}
 	rows := [][]string{}
 	for _, d := range r.Depths {
 		with, without := fmt.Sprintf("%.3f", d.With), fmt.Sprintf("%.3f", d.Without)
@@ -190,21 +202,37 @@ func tellDepths(p *printer, r lifecycle.Counterfactual) {
 	p.table([]string{"date", ">as it is", ">without", ">change", "id", "entry"}, rows)
 }
 
+// verdict says where a measure lies, empty where that is within chance. Few
+// removals cannot tell an effect from chance, and it does not say that they do.
+func verdict(c lifecycle.Chance, removals int) string {
+	switch {
+	case c.Larger:
+		return "larger"
+	case c.Beyond:
+		return fmt.Sprintf("larger than all %d", removals)
+	}
+	return ""
+}
+
 // tellInstead shows what SOUL.md would say.
 func tellInstead(p *printer, s lifecycle.GhostSoul) {
 	if len(s.Said)+len(s.Instead) == 0 {
-		p.line("\nSOUL.md would say the same in all its %d lines.", s.Lines)
+		p.line("\nSOUL.md would say the same in all that it says.")
 		return
 	}
-	p.line("\nSOUL.md would say in %d of its %d lines (cosine of the identities %.4f):", max(len(s.Said), len(s.Instead)), s.Lines, s.Cosine)
-	show := func(sign string, lines []string, paint func(string) string) {
+	p.line("\nSOUL.md would differ in %d of its %s (cosine of the identities %.4f).", max(len(s.Said), len(s.Instead)), count(s.Lines, "line", "lines"), s.Cosine)
+	show := func(head string, lines []string, paint func(string) string) {
+		if len(lines) == 0 {
+			return
+		}
+		p.line("%s", head)
 		for _, line := range lines[:min(len(lines), mostListed)] {
-			p.line("%s", paint(sign+" "+oneLine(line)))
+			p.line("  %s", paint(oneLine(line)))
 		}
 		tellMore(p, len(lines))
 	}
-	show("-", s.Said, p.bad)
-	show("+", s.Instead, p.good)
+	show("It says now:", s.Said, p.bad)
+	show("It would say:", s.Instead, p.good)
 }
 
 var measureNames = map[string]string{
@@ -234,7 +262,10 @@ func titleOf(r lifecycle.Counterfactual) string {
 		}
 		return fmt.Sprintf("Without session %s (%s)", r.ID, entries)
 	case "tendency":
-		return fmt.Sprintf("Without the tendency “%s” (%s)", oneLine(r.Name), entries)
+		if r.Name == "" {
+			return fmt.Sprintf("Without the tendency %s (%s)", r.ID, entries)
+		}
+		return fmt.Sprintf("Without the tendency %s “%s” (%s)", r.ID, oneLine(r.Name), entries)
 	}
 	date := ""
 	if len(r.Entries) > 0 && r.Entries[0].Date != "" {
@@ -265,26 +296,51 @@ func basisOf(r lifecycle.Counterfactual) string {
 	if b == nil {
 		return "Not compared with chance."
 	}
-	i := slices.IndexFunc(r.Measures, func(m lifecycle.GhostMeasure) bool { return m.Chance != nil })
-	band := ""
-	if i >= 0 {
-		held := r.Measures[i].Chance.Band
-		band = fmt.Sprintf("; %.0f %% of such stay below “up to”", 100*held)
+	text := fmt.Sprintf("By chance: the median of %s of %s each", removalsOf(b), count(b.Entries, "entry", "entries"))
+	if b.All {
+		text += ": all there are"
 	}
-	text := fmt.Sprintf("By chance: the median of %s of %s each%s.", count(b.Removals, "random removal", "random removals"), count(b.Entries, "entry", "entries"), band)
+	if i := slices.IndexFunc(r.Measures, func(m lifecycle.GhostMeasure) bool { return m.Chance != nil }); i >= 0 {
+		c := r.Measures[i].Chance
+		text += fmt.Sprintf(".\n%s of such stay within “up to”", inPercent(c.Band))
+		if !c.Wide() {
+			text += ", too few for 95 %"
+		}
+	}
+	text += "."
 	if n := len(r.Sessions); n > 0 || b.Sessions > 0 {
 		text += fmt.Sprintf("\nNothing would be left of %s; by chance of %.1f.", count(n, "session", "sessions"), b.Sessions)
 	}
 	return text
 }
 
+// removalsOf is "20 random removals", or "7 removals" where no chance chose them.
+func removalsOf(b *lifecycle.GhostBaseline) string {
+	if b.All {
+		return count(b.Removals, "removal", "removals")
+	}
+	return count(b.Removals, "random removal", "random removals")
+}
+
+// inPercent is a share with one decimal where it needs one.
+func inPercent(share float64) string {
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", 100*share), ".0") + " %"
+}
+
 // pictureOf is the report as it is drawn.
 func pictureOf(r lifecycle.Counterfactual) soul.GhostPicture {
 	p := soul.GhostPicture{Title: titleOf(r), Note: noteOf(r)}
+	if b := r.Baseline; b != nil {
+		p.Chance = removalsOf(b) + ", their median"
+		if b.All {
+			p.Chance = "all " + removalsOf(b) + ", their median"
+		}
+	}
 	for _, m := range r.Measures {
 		b := soul.GhostBar{Label: measureNames[m.Name], Value: figureOf(m.Name, m.Value), At: max(m.Value, 0)}
 		if c := m.Chance; c != nil {
 			b.Chance, b.Larger = &[3]float64{max(c.Least, 0), max(c.Median, 0), max(c.Upper, 0)}, c.Larger
+			b.Beyond = c.Beyond && !c.Larger
 			b.Value += fmt.Sprintf(" (chance up to %s)", figureOf(m.Name, c.Upper))
 		}
 		p.Bars = append(p.Bars, b)

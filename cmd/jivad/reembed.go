@@ -75,9 +75,13 @@ func tellReembed(p *printer, r lifecycle.ReembedReport) {
 	if r.Resumed > 0 {
 		before = fmt.Sprintf(" and %d before", r.Resumed)
 	}
-	p.line("%s by %s: %d vectors computed now%s.", count(r.Impressions, "impression", "impressions"), now, r.Embedded, before)
+	p.line("%s by %s: %s computed now%s.", count(r.Impressions, "impression", "impressions"), now, count(r.Embedded, "vector", "vectors"), before)
 	if r.Unplaced > 0 {
-		p.line("%d without a place: their text is not kept, or the embedder cannot read it.", r.Unplaced)
+		text := "their text is"
+		if r.Unplaced == 1 {
+			text = "its text is"
+		}
+		p.line("%d without a place: %s not kept, or the embedder cannot read it.", r.Unplaced, text)
 	}
 	rate := ""
 	if r.PerMinute > 0 {

@@ -40,12 +40,12 @@ func tellVasanas(p *printer, list []lifecycle.Tendency) {
 	for i, v := range list {
 		name := oneLine(v.Name)
 		if p.terminal {
-			name = cut(name, max(24, p.width-52))
+			name = cut(name, max(24, p.width-62))
 		}
 		shares := percents(v.Shares)
-		rows[i] = []string{name, strconv.Itoa(len(v.Members)), shares[0], shares[1], shares[2], fmt.Sprintf("%.2f", v.Influence), v.Trend}
+		rows[i] = []string{name, strconv.Itoa(len(v.Members)), shares[0], shares[1], shares[2], fmt.Sprintf("%.2f", v.Influence), v.Trend, v.ID}
 	}
-	p.table([]string{"tendency", ">impressions", ">tamas", ">rajas", ">sattva", ">influence", "trend"}, rows)
+	p.table([]string{"tendency", ">impressions", ">tamas", ">rajas", ">sattva", ">influence", "trend", "id"}, rows)
 }
 
 // percents writes shares as they are rounded everywhere: they sum to 100.
