@@ -1,182 +1,160 @@
 package lifecycle
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/text/unicode/norm"
+	"unicode/utf8"
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/soul"
 )
 
-// AbsentReport tells where a phrase is in the data folder.
+// AbsentReport tells where a phrase is in the files of a companion. Files are
+// named relative to the data folder, those outside of it by their whole path.
 type AbsentReport struct {
-	// Files and Bytes were read.
+	// Places were looked at: the data folder, and what of the companion is outside
+	// of it. Missing are those that are not there, an unplugged disk say; of them
+	// nothing is known. NotFollowed are links in the data folder to folders that
+	// the program does not use.
+	Places      []string `json:"places"`
+	Missing     []string `json:"missing,omitempty"`
+	NotFollowed []string `json:"not_followed,omitempty"`
+	// Files and Bytes were read; of a file that holds it no more than was needed.
 	Files int   `json:"files"`
 	Bytes int64 `json:"bytes"`
-	// Found are the files that hold it, relative to the data folder; Yours are
-	// those of the diary folder, which is never changed.
-	Found []string `json:"found"`
-	Yours []string `json:"yours,omitempty"`
-	// Absent is true when no file but yours holds it.
+	// Found are the files that hold it; Yours are those of the diary folder, which
+	// is never changed, and Others backups of other companions in the same folder.
+	Found  []string `json:"found"`
+	Yours  []string `json:"yours,omitempty"`
+	Others []string `json:"others,omitempty"`
+	// Unread could not be read, each with the reason.
+	Unread []string `json:"unread,omitempty"`
+	// Absent is true when everything could be read and no file but yours and those
+	// of others holds it.
 	Absent bool `json:"absent"`
 }
 
-// Absent looks for a phrase in every byte of a data folder: as it is written, in
-// the normal forms of Unicode, as JSON writes it, and as SOUL.md quotes it;
-// ASCII letters in any case. Errors: ErrQuery for a phrase that is too short to
-// tell anything.
-func Absent(ctx context.Context, dir, diary, phrase string, progress func(Progress)) (AbsentReport, error) {
-	r := AbsentReport{Found: []string{}}
+// Absent looks for a phrase in every file of a companion: whatever finds it in a
+// text when entries are matched to be forgotten finds it in the files that hold
+// that text, as it is written, in JSON, or as SOUL.md quotes it. Case, normal
+// forms and the kind and length of white space do not matter, nor do the marks
+// that SOUL.md replaces. Errors: ErrQuery for a phrase that is too short to tell
+// anything; those of reading the data folder.
+func Absent(ctx context.Context, at Places, phrase string, progress func(Progress)) (AbsentReport, error) {
+	r := AbsentReport{Places: []string{}, Found: []string{}}
 	const shortest = 3
-	if len([]rune(strings.TrimSpace(phrase))) < shortest {
+	l := newLetters()
+	want := l.formsOf(phrase)
+	if utf8.RuneCount(want[0]) < shortest {
 		return r, fmt.Errorf("%w: give at least %d letters to look for", ErrQuery, shortest)
 	}
-	forms := formsOf(phrase)
+	p := newPhrases(l, want)
+	owner := &owner{places: at}
 	began := time.Now()
-	err := eachFile(ctx, dir, func(path string) error {
-		has, n, err := contains(ctx, path, forms)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil // it went away meanwhile
+	looked, err := at.each(ctx, func(f placeFile) error {
+		has, n, err := false, int64(0), f.err
+		if err == nil {
+			has, n, err = p.file(ctx, f.path)
 		}
-		if err != nil {
-			return err
+		switch {
+		case gone(err):
+			return nil // it went away meanwhile
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			r.Unread = append(r.Unread, fmt.Sprintf("%s (%v)", f.name, bareOf(err)))
+			return nil
 		}
 		r.Files++
 		r.Bytes += n
 		if progress != nil {
 			progress(Progress{Done: r.Files, Stage: "files", Elapsed: time.Since(began)})
 		}
-		if !has {
-			return nil
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
-		}
-		if within(path, diary) {
-			r.Yours = append(r.Yours, name)
-		} else {
-			r.Found = append(r.Found, name)
+		switch {
+		case !has:
+		case f.kind == yours:
+			r.Yours = append(r.Yours, f.name)
+		case f.kind == shared && owner.another(ctx, f.path):
+			r.Others = append(r.Others, f.name)
+		default:
+			r.Found = append(r.Found, f.name)
 		}
 		return nil
 	})
-	r.Absent = len(r.Found) == 0
+	r.Places, r.Missing, r.NotFollowed = looked.looked, looked.missing, looked.passed
+	r.Absent = err == nil && len(r.Found)+len(r.Unread) == 0
 	return r, err
 }
 
-// within tells whether a path lies in a folder.
-func within(path, folder string) bool {
-	if folder == "" {
+// bareOf is what is wrong, without the path.
+func bareOf(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
+
+// formsOf are the forms of a phrase: all of it, and where it is longer than what
+// SOUL.md quotes of an entry, what that would be.
+func (l *letters) formsOf(phrase string) [][]byte {
+	all := [][]byte{l.searchForm(phrase)}
+	if utf8.RuneCountInString(phrase) <= soul.MaxQuote {
+		return all
+	}
+	if begin, cut := strings.CutSuffix(soul.Quote(phrase, soul.MaxQuote), "…"); cut {
+		const sure = 40 // letters; fewer may begin other texts too
+		if form := l.searchForm(begin); utf8.RuneCount(form) >= sure {
+			all = append(all, form)
+		}
+	}
+	return all
+}
+
+// owner tells the backups of a companion from those of others.
+type owner struct {
+	places Places
+	id     string
+	known  bool
+}
+
+// another tells whether a file is certainly a store of another companion. Where
+// that cannot be told it is not.
+func (o *owner) another(ctx context.Context, path string) bool {
+	if !o.known {
+		o.known = true
+		o.id = idIn(ctx, filepath.Join(o.places.Dir, chitta.FileName))
+		soulPath := o.places.Soul
+		if soulPath == "" {
+			soulPath = filepath.Join(o.places.Dir, soulName)
+		}
+		if o.id == "" { // a daemon has it open
+			if doc, err := (soul.Files{SoulPath: soulPath}).Current(); err == nil {
+				if h, err := soul.ParseHeader(doc); err == nil {
+					o.id = h.Identity
+				}
+			}
+		}
+	}
+	if o.id == "" {
 		return false
 	}
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	id := idIn(ctx, path)
+	return id != "" && id != o.id
 }
 
-// formsOf are the ways in which a phrase may stand in a file, in small letters.
-func formsOf(phrase string) [][]byte {
-	var forms [][]byte
-	add := func(s string) {
-		b := lower([]byte(s))
-		if len(bytes.TrimSpace(b)) > 0 && !slices.ContainsFunc(forms, func(f []byte) bool { return bytes.Equal(f, b) }) {
-			forms = append(forms, b)
-		}
-	}
-	asJSON := func(s string, html bool) {
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(html)
-		if e.Encode(s) == nil {
-			add(strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(b.String()), `"`), `"`))
-		}
-	}
-	flat := strings.Join(strings.Fields(phrase), " ")
-	for _, s := range []string{phrase, strings.TrimSpace(phrase), flat, norm.NFC.String(phrase), norm.NFD.String(phrase), norm.NFKC.String(phrase)} {
-		add(s)
-		asJSON(s, true)
-		asJSON(s, false)
-	}
-	const whole = 1 << 20
-	add(soul.Quote(flat, whole))
-	return forms
-}
-
-// lower turns ASCII letters small, in place.
-func lower(b []byte) []byte {
-	for i, x := range b {
-		if 'A' <= x && x <= 'Z' {
-			b[i] = x + 'a' - 'A'
-		}
-	}
-	return b
-}
-
-// eachFile calls f for every regular file below dir.
-func eachFile(ctx context.Context, dir string, f func(path string) error) error {
-	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) && path != dir {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if !d.Type().IsRegular() {
-			return nil
-		}
-		return f(path)
-	})
-}
-
-// contains reads a file once and tells whether any of the forms is in it.
-func contains(ctx context.Context, path string, forms [][]byte) (has bool, read int64, err error) {
-	file, err := os.Open(path)
+// idIn is the id of the store in a file, or nothing.
+func idIn(ctx context.Context, path string) string {
+	report, err := chitta.CheckFile(ctx, path, chitta.CheckOptions{Quick: true})
 	if err != nil {
-		return false, 0, err
+		return ""
 	}
-	defer file.Close() //nolint:errcheck // opened for reading
-	longest := 0
-	for _, f := range forms {
-		longest = max(longest, len(f))
-	}
-	const piece = 1 << 20
-	buf := make([]byte, 0, piece+longest)
-	for {
-		if err := ctx.Err(); err != nil {
-			return has, read, err
-		}
-		from := len(buf)
-		n, err := io.ReadFull(file, buf[from:cap(buf)])
-		read += int64(n)
-		buf = buf[:from+n]
-		lower(buf[from:])
-		for _, f := range forms {
-			has = has || bytes.Contains(buf, f)
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return has, read, nil
-		}
-		if err != nil {
-			return has, read, err
-		}
-		keep := min(longest, len(buf))
-		copy(buf, buf[len(buf)-keep:])
-		buf = buf[:keep]
-	}
+	return report.ID
 }
 
 // wordsToMiss are the texts of entries that are to go, for looking for them
@@ -205,23 +183,22 @@ func (c *Companion) wordsToMiss(chosen []ForgetEntry) ([]string, error) {
 
 // lookFor reads everything again and counts what is still there.
 func (c *Companion) lookFor(ctx context.Context, chosen []ForgetEntry, words []string, r *ForgetReceipt) error {
-	gone := map[string]bool{}
+	went := map[string]bool{}
 	for _, e := range chosen {
-		gone[e.ID] = true
+		went[e.ID] = true
 	}
-	still := make([]bool, len(words)) // other entries have the same words
+	missed := toMiss(words)
 	err := c.store.Experiences(ctx, func(x chitta.Experience) error {
 		r.Remaining++
-		if gone[formatID(x.ID)] {
+		if went[formatID(x.ID)] {
 			r.Left.Events++
 		}
 		t, err := c.store.TextOf(x.Sequence)
 		if err != nil && !errors.Is(err, chitta.ErrNotFound) {
 			return err
 		}
-		for i, w := range words {
-			still[i] = still[i] || strings.Contains(t.Body, w)
-		}
+		missed.notIn(t.Body)
+		missed.notIn(t.Label)
 		return nil
 	})
 	if err != nil {
@@ -239,29 +216,93 @@ func (c *Companion) lookFor(ctx context.Context, chosen []ForgetEntry, words []s
 	if err != nil {
 		return err
 	}
-	var forms [][]byte
-	for i, w := range words {
-		if still[i] || strings.Contains(given, w) {
-			r.Elsewhere++
-			continue
+	missed.notIn(given)
+	var p *phrases
+	if p, r.Elsewhere = missed.left(); len(p.want) == 0 {
+		return nil
+	}
+	r.Left.Files, err = c.filesWith(ctx, p)
+	return err
+}
+
+// filesWith are the files of the companion that hold one of the phrases. One that
+// cannot be read is an error, after all others have been.
+func (c *Companion) filesWith(ctx context.Context, p *phrases) (files []string, err error) {
+	owner := &owner{id: c.store.Meta().ID, known: true}
+	var unread error
+	_, err = c.places().each(ctx, func(f placeFile) error {
+		if f.kind == yours {
+			return nil
 		}
-		forms = append(forms, lower([]byte(w)))
-		if b, err := json.Marshal(w); err == nil {
-			forms = append(forms, lower(b[1:len(b)-1]))
+		has, err := false, f.err
+		if err == nil {
+			has, _, err = p.file(ctx, f.path)
+		}
+		switch {
+		case gone(err):
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			unread = errors.Join(unread, fmt.Errorf("it is forgotten, but whether %s still holds it is not known: %w; see that it can be read, then look with verify --absent", f.path, bareOf(err)))
+		case has && !(f.kind == shared && owner.another(ctx, f.path)):
+			files = append(files, f.name)
+		}
+		return nil
+	})
+	return files, errors.Join(err, unread)
+}
+
+// places are where the files of this companion are.
+func (c *Companion) places() Places {
+	return Places{Dir: c.opts.Dir, Diary: c.opts.Diary, Soul: c.opts.SoulPath, Backups: c.opts.Backups.Dir}
+}
+
+// missed are texts that should be nowhere any more.
+type missed struct {
+	*phrases
+	// of is the text of each form, still what other texts hold too.
+	of    []int
+	still []bool
+}
+
+func toMiss(words []string) missed {
+	m := missed{}
+	l := newLetters()
+	var want [][]byte
+	const shortest = 8
+	for i, w := range words {
+		for _, form := range l.formsOf(w) {
+			if len(form) >= shortest {
+				want, m.of = append(want, form), append(m.of, i)
+			}
 		}
 	}
-	return eachFile(ctx, c.opts.Dir, func(path string) error {
-		if within(path, c.opts.Diary) {
-			return nil
-		}
-		has, _, err := contains(ctx, path, forms)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if has {
-			name, _ := filepath.Rel(c.opts.Dir, path)
-			r.Left.Files = append(r.Left.Files, name)
-		}
-		return err
+	m.phrases, m.still = newPhrases(l, want), make([]bool, len(want))
+	return m
+}
+
+// notIn takes out of it what a text that stays has too.
+func (m missed) notIn(text string) {
+	if len(m.want) == 0 || text == "" {
+		return
+	}
+	m.in(m.letters.searchForm(text), func(i int) bool {
+		m.still[i] = true
+		return false
 	})
+}
+
+// left are the forms that nothing else has; elsewhere counts the texts that
+// something has.
+func (m missed) left() (p *phrases, elsewhere int) {
+	var want [][]byte
+	texts := map[int]bool{}
+	for i, form := range m.want {
+		if m.still[i] {
+			texts[m.of[i]] = true
+			continue
+		}
+		want = append(want, form)
+	}
+	return newPhrases(m.letters, want), len(texts)
 }

@@ -87,7 +87,7 @@ func TestForgottenHasNeverBeen(t *testing.T) {
 	if found := traces(t, w.dir, "zanzibarine"); len(found) > 0 {
 		t.Errorf("the words are still in %v", found)
 	}
-	a, err := lifecycle.Absent(t.Context(), w.dir, "", `secret number 8, zanzibarine and "quoted"`, nil)
+	a, err := lifecycle.Absent(t.Context(), lifecycle.Places{Dir: w.dir}, `secret number 8, zanzibarine and "quoted"`, nil)
 	if err != nil || !a.Absent {
 		t.Errorf("%+v, %v", a, err)
 	}
@@ -307,7 +307,7 @@ func TestForgettingInDiaries(t *testing.T) {
 	}
 	for i := range gone {
 		if text := list[i].Text; len(text) > 60 {
-			a, err := lifecycle.Absent(t.Context(), w.dir, "", text[:60], nil)
+			a, err := lifecycle.Absent(t.Context(), lifecycle.Places{Dir: w.dir}, text[:60], nil)
 			if err != nil || !a.Absent {
 				t.Errorf("entry %d: %+v, %v", i, a, err)
 			}

@@ -59,7 +59,7 @@ func TestForgettingTellsOfBackups(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := []string{with, torn}; r.Backups != 1 || !slices.Equal(r.BackupsLeft, want) || !r.BackupSoon || len(r.Left.Files) > 0 {
+		if want := []string{with, torn}; r.Backups != 1 || !slices.Equal(r.BackupsLeft, want) || !r.BackupSoon || !slices.Equal(r.Left.Files, []string{with}) {
 			t.Errorf("%+v; left should be %v", r, want)
 		}
 		synctest.Wait()
