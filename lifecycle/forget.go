@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jivad/jivad/chitta"
-	"github.com/jivad/jivad/chitta/fold"
 )
 
 // ForgetQuery names entries. What is given must hold together: entries of that
@@ -18,13 +17,18 @@ import (
 type ForgetQuery struct {
 	// Entries are ids, whole or a part from their beginning or end.
 	Entries []string `json:"entries,omitempty"`
-	// Source is where entries came from: a diary file, "write", "import:NAME".
-	Source string `json:"source,omitempty"`
+	// Source is where entries came from: a diary file, "write", "import:NAME", or
+	// the end of one that is the only one to end so. SourceFile is what a source
+	// would be called that is the file of that name; empty means none.
+	Source     string `json:"source,omitempty"`
+	SourceFile string `json:"source_file,omitempty"`
 	// Session is the number of a session.
 	Session int `json:"session,omitempty"`
-	// From and To bound the entry's own date, YYYY[-MM[-DD]], inclusive.
-	From string `json:"from,omitempty"`
-	To   string `json:"to,omitempty"`
+	// From and To bound the entry's own date, YYYY[-MM[-DD]], inclusive. Undated
+	// takes the entries that have none, which no bounds take.
+	From    string `json:"from,omitempty"`
+	To      string `json:"to,omitempty"`
+	Undated bool   `json:"undated,omitempty"`
 	// Match is a text that entries hold, whatever its case.
 	Match string `json:"match,omitempty"`
 }
@@ -32,6 +36,9 @@ type ForgetQuery struct {
 // ForgetPlan is what a forgetting would take out.
 type ForgetPlan struct {
 	Entries []ForgetEntry `json:"entries"`
+	// Undated counts the entries that only the dates of the query keep out, since
+	// they have none.
+	Undated int `json:"undated,omitempty"`
 	// Sessions are those of which nothing would be left, Versions how many copies
 	// of SOUL.md were generated since.
 	Sessions []int `json:"sessions,omitempty"`
@@ -77,8 +84,8 @@ type ForgetReceipt struct {
 	// Renumbered tells how the sessions after those are called now.
 	Renumbered []Renumbered `json:"renumbered,omitempty"`
 	// Left counts what is still there of them: experiences and texts in the
-	// store, found by reading all of it again, and files of the data folder
-	// (yours excepted) that hold one of the texts. All are 0.
+	// store, found by reading all of it again, and files of the companion (yours
+	// excepted) that hold one of the texts. All are 0.
 	Left ForgetLeft `json:"left"`
 	// Versions of SOUL.md were removed, and Backups: automatic ones, and files that
 	// a restore had replaced.
@@ -117,11 +124,12 @@ var cannotBeUndone = []string{
 // PlanForget tells what Forget would take out.
 func (c *Companion) PlanForget(ctx context.Context, q ForgetQuery) (ForgetPlan, error) {
 	plan := ForgetPlan{Entries: []ForgetEntry{}, Cannot: cannotBeUndone}
-	chosen, err := c.choose(ctx, q)
+	found, err := c.choose(ctx, q)
 	if err != nil {
 		return plan, err
 	}
-	plan.Entries = chosen
+	chosen := found.entries
+	plan.Entries, plan.Undated = chosen, found.undated
 	x, err := c.store.PlanExcision(ctx, sequencesOf(chosen), nil)
 	if err != nil {
 		return plan, err
@@ -145,73 +153,6 @@ func (c *Companion) PlanForget(ctx context.Context, q ForgetQuery) (ForgetPlan, 
 		}
 	}
 	return plan, nil
-}
-
-// choose finds the entries that a query names.
-func (c *Companion) choose(ctx context.Context, q ForgetQuery) ([]ForgetEntry, error) {
-	if len(q.Entries) == 0 && q.Source == "" && q.Session == 0 && q.From == "" && q.To == "" && q.Match == "" {
-		return nil, fmt.Errorf("%w: it names nothing to forget", ErrQuery)
-	}
-	for _, d := range []string{q.From, q.To} {
-		if !partialDate(d) {
-			return nil, fmt.Errorf("%w: %q is not a date; write YYYY[-MM[-DD]], such as 2024 or 2024-05", ErrQuery, d)
-		}
-	}
-	match := plain(q.Match)
-	if q.Match != "" && match == "" {
-		return nil, fmt.Errorf("%w: the text to match is blank", ErrQuery)
-	}
-	const shortest = 4
-	hits := make([]int, len(q.Entries)) // how many entries each id fits
-	for i, id := range q.Entries {
-		q.Entries[i] = strings.ToLower(strings.TrimSpace(id))
-		if len(q.Entries[i]) < shortest {
-			return nil, fmt.Errorf("%w: give at least %d letters of the id", ErrQuery, shortest)
-		}
-	}
-	out := []ForgetEntry{}
-	err := c.store.Experiences(ctx, func(x chitta.Experience) error {
-		id := formatID(x.ID)
-		if len(q.Entries) > 0 {
-			fits := false
-			for i, part := range q.Entries {
-				if strings.HasPrefix(id, part) || strings.HasSuffix(id, part) {
-					hits[i]++
-					fits = true
-				}
-			}
-			if !fits {
-				return nil
-			}
-		}
-		if q.Source != "" && x.Source != q.Source || q.Session != 0 && int(x.Session) != q.Session {
-			return nil
-		}
-		if q.From != "" && (x.Date == "" || x.Date < q.From) || q.To != "" && (x.Date == "" || x.Date[:len(q.To)] > q.To) {
-			return nil
-		}
-		t, err := c.store.TextOf(x.Sequence)
-		if err != nil && !errors.Is(err, ErrNotFound) {
-			return err
-		}
-		if match != "" && !strings.Contains(plain(t.Body+" "+t.Label), match) {
-			return nil
-		}
-		out = append(out, ForgetEntry{ID: id, Date: x.Date, Source: x.Source, Session: int(x.Session), Excerpt: excerpt(t.Body, match), seq: x.Sequence})
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i, n := range hits {
-		switch {
-		case n == 0:
-			return nil, fmt.Errorf("entry %q: %w", q.Entries[i], ErrNotFound)
-		case n > 1 && len(q.Entries[i]) < len(formatID(fold.ID{})):
-			return nil, fmt.Errorf("%q: %w", q.Entries[i], ErrAmbiguous)
-		}
-	}
-	return out, nil
 }
 
 // diaryFilesOf are the files of the diary folder that entries came from.
@@ -253,10 +194,11 @@ func (c *Companion) Forget(ctx context.Context, q ForgetQuery, progress func(Pro
 }
 
 func (c *Companion) forget(ctx context.Context, q ForgetQuery, progress func(Progress)) (r ForgetReceipt, err error) {
-	chosen, err := c.choose(ctx, q)
+	found, err := c.choose(ctx, q)
 	if err != nil {
 		return r, err
 	}
+	chosen := found.entries
 	if len(chosen) == 0 {
 		return r, fmt.Errorf("%w: no entry fits", ErrNotFound)
 	}

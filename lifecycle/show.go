@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/jivad/jivad/chitta"
@@ -18,15 +17,14 @@ import (
 // Show returns one entry by its id or the beginning of it.
 func (c *Companion) Show(_ context.Context, id string) (Impression, error) {
 	state := c.store.Snapshot()
-	id = strings.ToLower(strings.TrimSpace(id))
-	const shortest = 4
-	if len(id) < shortest {
-		return Impression{}, fmt.Errorf("%w: give at least %d letters of the id", ErrQuery, shortest)
+	id, err := partOfID(id)
+	if err != nil {
+		return Impression{}, err
 	}
 	var seq uint64
 	matches := 0
 	consider := func(have fold.ID, at uint64) {
-		if strings.HasPrefix(formatID(have), id) || strings.HasSuffix(formatID(have), id) {
+		if isPart(formatID(have), id) {
 			matches++
 			seq = at
 		}
@@ -39,11 +37,11 @@ func (c *Companion) Show(_ context.Context, id string) (Impression, error) {
 	}
 	switch matches {
 	case 0:
-		return Impression{}, fmt.Errorf("impression %q: %w", id, ErrNotFound)
+		return Impression{}, unknownID(id)
 	case 1:
 		return c.show(state, seq)
 	}
-	return Impression{}, fmt.Errorf("%q: %w", id, ErrAmbiguous)
+	return Impression{}, ambiguousID(id)
 }
 
 // show gathers what is known of the entry at seq.
