@@ -23,8 +23,12 @@ func (a *app) forgetVerb() *cobra.Command {
 		Use:   "forget [ENTRY... | SOURCE]",
 		Short: "Take entries out as if they had never been",
 		Long: `Takes entries out of the store: by their ids (or a part of them), by their source (a
-diary file, "write", "import:NAME"), by session, by day, by words; what is given must
-hold together. It shows what would go and asks before it does it.
+diary file, "write", "import:NAME", the path of a file that was imported, or the end of
+one), by session, by day, by words; what is given must hold together. It shows what would
+go and asks before it does it. Where no entry fits it fails, unless it is a --dry-run.
+
+Days are those that entries are of. An entry without a date is of none: --before, --from
+and --to never take it, and say how many they leave; --undated takes those.
 
 The character is then folded again without them, so that it is, bit for bit, what it
 would be had you never written them. The database is written anew, and snapshots, copies
@@ -35,9 +39,16 @@ What is forgotten is not taken from them again, unless you write it anew.`,
 			if err := forgetArgs(&q, args, before); err != nil {
 				return err
 			}
-			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+			if _, at, err := a.find(); err == nil && q.Source != "" {
+				q.SourceFile = sourceOf(strings.TrimPrefix(q.Source, "import:"), "", at.diary)
+			}
+			err := a.with(cmd.Context(), func(ctx context.Context, c companion) error {
 				return a.forget(ctx, c, q, yes, dryRun)
 			})
+			if len(args) == 1 && shortIDPart.MatchString(args[0]) && errors.Is(err, lifecycle.ErrNotFound) {
+				return usage("%q is too short for an id; give at least 4 letters of it; and as a source: %w", args[0], err)
+			}
+			return err
 		},
 	}
 	f := cmd.Flags()
@@ -46,13 +57,17 @@ What is forgotten is not taken from them again, unless you write it anew.`,
 	f.StringVar(&q.From, "from", "", "entries from `DATE` on, YYYY[-MM[-DD]]")
 	f.StringVar(&q.To, "to", "", "entries up to `DATE`, YYYY[-MM[-DD]]")
 	f.StringVar(&before, "before", "", "entries before `DATE`, YYYY[-MM[-DD]]")
+	f.BoolVar(&q.Undated, "undated", false, "entries without a date")
 	f.StringVar(&q.Match, "match", "", "entries that hold `TEXT`, whatever its case")
 	f.BoolVar(&yes, "yes", false, "do not ask")
 	f.BoolVar(&dryRun, "dry-run", false, "show what would go, and change nothing")
 	return cmd
 }
 
-var idPart = regexp.MustCompile(`^[0-9A-Fa-f-]{4,36}$`)
+var (
+	idPart      = regexp.MustCompile(`^[0-9A-Fa-f-]{4,36}$`)
+	shortIDPart = regexp.MustCompile(`^[0-9A-Fa-f-]{1,3}$`)
+)
 
 // forgetArgs reads what was named: ids, or one source.
 func forgetArgs(q *lifecycle.ForgetQuery, args []string, before string) error {
@@ -61,7 +76,10 @@ func forgetArgs(q *lifecycle.ForgetQuery, args []string, before string) error {
 			q.Entries = append(q.Entries, arg)
 			continue
 		}
-		if q.Source != "" || len(args) > 1 {
+		switch {
+		case len(args) > 1 && shortIDPart.MatchString(arg):
+			return usage("%q is too short for an id; give at least 4 letters of it", arg)
+		case q.Source != "" || len(args) > 1:
 			return usage("%q: give ids of entries, or one source", arg)
 		}
 		q.Source = arg
@@ -79,10 +97,22 @@ func forgetArgs(q *lifecycle.ForgetQuery, args []string, before string) error {
 		}
 		q.To = to
 	}
-	if len(q.Entries) == 0 && q.Source == "" && q.Session == 0 && q.From == "" && q.To == "" && q.Match == "" {
-		return usage("say what to forget: ids of entries, a source, --session, --before, --from, --to or --match")
+	if q.Undated && (q.From != "" || q.To != "") {
+		return usage("entries without a date are of no day: give --undated without --before, --from and --to")
+	}
+	if len(q.Entries) == 0 && q.Source == "" && q.Session == 0 && q.From == "" && q.To == "" && !q.Undated && q.Match == "" {
+		return usage("say what to forget: ids of entries, a source, --session, --before, --from, --to, --undated or --match")
 	}
 	return nil
+}
+
+// undatedNote says which entries the days that were given leave, and nothing where
+// there are none.
+func undatedNote(plan lifecycle.ForgetPlan) string {
+	if plan.Undated == 0 {
+		return ""
+	}
+	return count(plan.Undated, "entry without a date is", "entries without a date are") + " not among them (--undated takes those)"
 }
 
 // lastBefore is the last day, month or year before a date of that form.
@@ -111,7 +141,10 @@ func (a *app) forget(ctx context.Context, c companion, q lifecycle.ForgetQuery, 
 		return err
 	}
 	out := forgetting{DryRun: dryRun, ForgetPlan: plan}
-	if len(plan.Entries) == 0 || dryRun {
+	if len(plan.Entries) == 0 && !dryRun {
+		return noEntryFits(plan)
+	}
+	if dryRun {
 		return a.answer(out, func(p *printer) { tellForgetPlan(p, plan, dryRun) })
 	}
 	if !yes {
@@ -132,12 +165,28 @@ func (a *app) forget(ctx context.Context, c companion, q lifecycle.ForgetQuery, 
 		return err
 	}
 	out.Receipt = &receipt
-	err = a.answer(out, func(p *printer) { tellForgotten(p, receipt) })
+	err = a.answer(out, func(p *printer) {
+		tellForgotten(p, receipt)
+		if yes { // who was asked has read it
+			p.line("%s", p.dim(whatStays))
+		}
+	})
 	if receipt.Left.Events+receipt.Left.Texts+len(receipt.Left.Files)+len(receipt.BackupsLeft) > 0 {
 		err = errors.Join(err, errFoundFaults)
 	}
 	return err
 }
+
+// noEntryFits is the error of a forgetting that has nothing to forget.
+func noEntryFits(plan lifecycle.ForgetPlan) error {
+	if note := undatedNote(plan); note != "" {
+		return fmt.Errorf("no entry fits, and nothing was changed: %s", note)
+	}
+	return errors.New("no entry fits, and nothing was changed")
+}
+
+// whatStays is in one line what a plan says at length of what cannot be taken back.
+const whatStays = "Out of reach: your own files, copies in other places, old pages of flash memory."
 
 // askToForget shows what would go and waits for a yes. Nobody there is a no.
 func (a *app) askToForget(plan lifecycle.ForgetPlan) (bool, error) {
@@ -165,6 +214,7 @@ func (a *app) askToForget(plan lifecycle.ForgetPlan) (bool, error) {
 func tellForgetPlan(p *printer, plan lifecycle.ForgetPlan, dryRun bool) {
 	if len(plan.Entries) == 0 {
 		p.line("No entry fits.")
+		tellUndated(p, plan)
 		return
 	}
 	const most = 20
@@ -183,6 +233,7 @@ func tellForgetPlan(p *printer, plan lifecycle.ForgetPlan, dryRun bool) {
 		what += fmt.Sprintf("; %s of SOUL.md generated since", count(plan.Versions, "copy", "copies"))
 	}
 	p.line("%s.", what)
+	tellUndated(p, plan)
 	if n := len(plan.Renumbered); n > 0 {
 		p.line("%s", numberedAnew(plan.Renumbered, "will be"))
 	}
@@ -205,11 +256,16 @@ func tellForgetPlan(p *printer, plan lifecycle.ForgetPlan, dryRun bool) {
 		}
 		p.line("%s: %s", hold, strings.Join(plan.Diary, ", "))
 	}
-	for _, c := range plan.Cannot {
-		p.line("%s", p.dim("- "+c))
-	}
 	if dryRun {
 		p.line("Nothing was changed.")
+	} else {
+		p.line("%s", p.dim(whatStays))
+	}
+}
+
+func tellUndated(p *printer, plan lifecycle.ForgetPlan) {
+	if note := undatedNote(plan); note != "" {
+		p.line("%s.", note)
 	}
 }
 
