@@ -76,7 +76,7 @@ type backups struct {
 	watched atomic.Bool
 	// gone says that the newest ones went because they held what was forgotten.
 	gone atomic.Bool
-	mu      sync.Mutex
+	mu   sync.Mutex
 	// failed is why the last one was not made.
 	failed string
 }

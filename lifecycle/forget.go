@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/chitta/fold"
 )
 
 // ForgetQuery names entries. What is given must hold together: entries of that
