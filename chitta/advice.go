@@ -1,6 +1,7 @@
 package chitta
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,11 @@ const leftAsItIs = "The file was left as it is. "
 // which it finds by reading it, and the command that puts it in place. id, if not
 // empty, names the store.
 func (o Options) advice(ctx context.Context, id string) string {
+	id = cmp.Or(id, o.Identity)
+	if names := o.companions(); id == "" && len(names) > 1 {
+		return leftAsItIs + fmt.Sprintf("The backups in %s are of %d companions, and which of them this one is cannot be told. Put one in place with: %s",
+			o.BackupFolder(), len(names), o.restoreCommand("FILE"))
+	}
 	newest, bad, err := NewestBackup(ctx, o.BackupFolder(), id)
 	tried := ""
 	if bad > 0 {

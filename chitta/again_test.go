@@ -84,10 +84,10 @@ func TestARestoreForgetsAgain(t *testing.T) {
 		}
 		keys, err := a.ToForget()
 		must(err)
-		if !slices.Contains(keys, later.Key) {
+		if !slices.Contains(keys.Wordings, later.Key) {
 			rt.Fatal("what the backup never had is not noted")
 		}
-		x, err := a.Excise(context.Background(), chitta.Excision{Wordings: keys})
+		x, err := a.Excise(context.Background(), chitta.Excision{Again: keys})
 		must(err)
 		if len(x.Events) != len(gone) || x.After != digest(a) {
 			rt.Fatalf("%d went, want %d", len(x.Events), len(gone))
@@ -103,7 +103,7 @@ func TestARestoreForgetsAgain(t *testing.T) {
 		if err != nil || !v.OK() {
 			rt.Fatalf("%v %+v", err, v.Findings)
 		}
-		if left, err := a.ToForget(); err != nil || len(left) > 0 {
+		if left, err := a.ToForget(); err != nil || !left.Nothing() {
 			rt.Fatalf("still to forget: %v, %v", left, err)
 		}
 		must(a.Close(context.Background()))
@@ -115,7 +115,7 @@ func TestARestoreForgetsAgain(t *testing.T) {
 			}
 		}
 		reopen()
-		for _, k := range append(keys, later.Key) {
+		for _, k := range append(keys.Wordings, later.Key) {
 			if !a.ExcisedKey(k) {
 				rt.Fatal("what went is not known to have gone")
 			}
@@ -159,9 +159,9 @@ func TestWhatARestoreForgets(t *testing.T) {
 		"what was written anew stays":      {want: 1},
 		"all comes back where wanted":      {change: func(o *chitta.RestoreOptions) { o.WithForgotten = true }},
 		"the store is damaged":             {harm: damageFirstPages, want: 1, unknown: true},
-		"the store is missing":             {harm: func(dir, _ string) error { return os.Remove(filepath.Join(dir, chitta.FileName)) }, want: 1},
+		"the store is missing":             {harm: func(dir, _ string) error { return os.Remove(filepath.Join(dir, chitta.FileName)) }, want: 1, unknown: true},
 		"damaged, with no other copy":      {harm: alsoWithoutBackups(damageFirstPages), unknown: true},
-		"another companion is replaced":    {harm: inPlaceOfAnother(t), change: func(o *chitta.RestoreOptions) { o.Another = true }},
+		"another companion is replaced":    {harm: inPlaceOfAnother(t), change: func(o *chitta.RestoreOptions) { o.Another = true }, want: 1},
 		"the forgetting is under way":      {harm: restoredOnce(false), want: 1},
 		"it was brought back and is there": {harm: restoredOnce(true)},
 	} {
@@ -185,7 +185,7 @@ func TestWhatARestoreForgets(t *testing.T) {
 			}
 			s := open(t, dir, nil)
 			keys, err := s.ToForget()
-			if err != nil || len(keys) != c.want || slices.Contains(keys, anew.Key) || c.want > 0 && keys[0] != forgotten.Key {
+			if err != nil || len(keys.Wordings) != c.want || slices.Contains(keys.Wordings, anew.Key) || c.want > 0 && keys.Wordings[0] != forgotten.Key {
 				t.Errorf("noted: %v, %v", keys, err)
 			}
 		})

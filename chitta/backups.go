@@ -1,13 +1,11 @@
 package chitta
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 
 	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/internal/atomicfile"
@@ -159,8 +155,9 @@ func isOf(path, id string) bool {
 // dropCopies removes the copies of the store that hold an entry with one of the
 // wordings, which were taken out of it: automatic backups, and what restores
 // replaced. left are those that could not be removed, or that may be another
-// store's.
-func (s *Store) dropCopies(wordings []fold.Key) (removed, left []string) {
+// store's, and, unless unread, those that cannot be read: a restore keeps what it
+// replaced, however damaged.
+func (s *Store) dropCopies(wordings []fold.Key, unread bool) (removed, left []string) {
 	for _, path := range s.copies() {
 		copied, report, err := openFile(path)
 		holds := err != nil
@@ -170,7 +167,7 @@ func (s *Store) dropCopies(wordings []fold.Key) (removed, left []string) {
 		}
 		switch {
 		case !holds:
-		case err != nil && !s.ownFolder(path) || os.Remove(path) != nil:
+		case err != nil && (!unread || !s.ownFolder(path)) || os.Remove(path) != nil:
 			left = append(left, path)
 		default:
 			removed = append(removed, path)
@@ -186,31 +183,23 @@ func (s *Store) ownFolder(path string) bool {
 }
 
 // dropVoidCopies removes those that hold what was taken out: a crash came before
-// dropCopies was done, or they could not be reached then. Those that went the same
-// way are known by the record of the last time that something was taken out.
+// dropCopies was done, or they could not be reached then. Those that know of all that
+// was taken out hold what was written anew since.
 func (s *Store) dropVoidCopies() {
-	last := uint64(0)
-	for _, seq := range s.excised {
-		last = max(last, seq)
-	}
-	if last == 0 {
+	if len(s.excised) == 0 {
 		return
 	}
-	var payload []byte
-	err := s.view(func(tx *bolt.Tx) (err error) { payload, err = events.Get(tx, last); return err })
-	if err != nil {
-		return // there is more to worry about
-	}
-	wordings := slices.Collect(maps.Keys(s.excised))
 	var removed []string
 	for _, path := range s.copies() {
 		copied, report, err := openFile(path)
 		if err != nil {
 			continue
 		}
-		var had []byte
-		_ = copied.view(func(tx *bolt.Tx) (err error) { had, err = events.Get(tx, last); return err })
-		void := report.ID == s.meta.ID && !bytes.Equal(had, payload) && copied.holds(context.Background(), wordings, report.Last)
+		void := false
+		if report.ID == s.meta.ID {
+			wordings, err := s.newTo(copied)
+			void = err == nil && len(wordings) > 0 && copied.holds(context.Background(), wordings, report.Last)
+		}
 		_ = copied.db.close()
 		if !void {
 			continue
@@ -243,15 +232,17 @@ func (s *Store) syncFoldersOf(paths []string) {
 // the log of each.
 func (s *Store) CopiesWith(ctx context.Context, wordings []fold.Key) (own, others []string, err error) {
 	id := s.Meta().ID
-	list, err := ListBackups(s.opts.BackupFolder())
-	if err != nil {
-		return nil, nil, err
-	}
 	files := s.copies()
 	made := len(files)
-	for _, b := range list {
-		if !b.Automatic {
-			files = append(files, b.Path)
+	for _, folder := range s.opts.backupFolders() {
+		list, err := ListBackups(folder)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, b := range list {
+			if !b.Automatic {
+				files = append(files, b.Path)
+			}
 		}
 	}
 	for i, path := range files {
@@ -287,7 +278,7 @@ func (s *Store) holds(ctx context.Context, wordings []fold.Key, last uint64) boo
 	for _, k := range wordings {
 		wanted[k] = true
 	}
-	err := s.wordings(ctx, last, func(_, _ uint64, k fold.Key) error {
+	err := s.wordings(ctx, last, func(_ uint64, k fold.Key) error {
 		if wanted[k] {
 			return errNothing // enough was seen
 		}
@@ -303,6 +294,62 @@ func (s *Store) copies() []string {
 		s.log.Warn("not all copies of the store can be listed", "error", err)
 	}
 	return paths
+}
+
+// backupFolders are the folder of backups, and the usual one, where they were
+// perhaps before.
+func (o Options) backupFolders() []string {
+	folders := []string{o.BackupFolder()}
+	if usual := filepath.Join(o.Dir, backupsName); !sameFileAt(usual, folders[0]) && usual != filepath.Clean(folders[0]) {
+		folders = append(folders, usual)
+	}
+	return folders
+}
+
+// copies are the automatic backups of a data folder, and what restores replaced.
+func (o Options) copies() (paths []string, err error) {
+	for _, folder := range o.backupFolders() {
+		list, e := ListBackups(folder)
+		err = errors.Join(err, e)
+		for _, b := range list {
+			if b.Automatic {
+				paths = append(paths, b.Path)
+			}
+		}
+	}
+	entries, e := os.ReadDir(o.Dir)
+	for _, x := range entries {
+		if strings.HasPrefix(x.Name(), replacedPrefix) {
+			paths = append(paths, filepath.Join(o.Dir, x.Name()))
+		}
+	}
+	return paths, errors.Join(err, e)
+}
+
+// companions are the stores that the backups are of.
+func (o Options) companions() []string {
+	list, _ := ListBackups(o.BackupFolder())
+	var out []string
+	for _, b := range list {
+		if report, err := CheckFile(context.Background(), b.Path, CheckOptions{Quick: true}); err == nil && !slices.Contains(out, report.ID) {
+			out = append(out, report.ID)
+		}
+	}
+	return out
+}
+
+// lost tells whether a store was in the data folder, by what stands beside it.
+func (o Options) lost() bool {
+	paths, _ := o.copies()
+	if len(paths) > 0 {
+		return true
+	}
+	for _, name := range []string{"soul", "SOUL.md"} {
+		if _, err := os.Stat(filepath.Join(o.Dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // BackupFolder is where the automatic backups are.

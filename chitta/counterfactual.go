@@ -97,7 +97,7 @@ func (r *Retracing) Earlier() *fold.State { return r.earlier }
 
 // first is the fold of everything.
 func (r *Retracing) first(ctx context.Context, live *fold.State, progress func(done, total uint64)) error {
-	p, err := r.look.planExcision(ctx, nil, nil)
+	p, err := r.look.planExcision(ctx, nil, ToForget{})
 	if err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ type WithoutOptions struct {
 // it, had never been. The state is, bit for bit, the one that Excise would leave;
 // without any experience it is the one that is there.
 func (r *Retracing) Without(ctx context.Context, sequences []uint64, o WithoutOptions) (*Without, error) {
-	p, err := r.look.planExcision(ctx, sequences, nil)
+	p, err := r.look.planExcision(ctx, sequences, ToForget{})
 	if err != nil {
 		return nil, damaged(err)
 	}

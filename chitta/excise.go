@@ -15,10 +15,9 @@ import (
 type Excision struct {
 	// Sequences are the experiences that go, by their place in the log.
 	Sequences []uint64
-	// Wordings go besides, with the entries that have or had one of them, and are
-	// noted as taken out also where there is no such entry. A note of what to forget
-	// is done with.
-	Wordings []fold.Key
+	// Again goes besides: of its entries those that are here, and all is noted as
+	// taken out. The note of what to forget is done with.
+	Again ToForget
 	// Ended, if not nil, is called with the state after the end of each session
 	// that is still there and lost an experience, and of the last two sessions,
 	// in order. Session is the number that it has from now on, before the number
@@ -95,6 +94,8 @@ type plan struct {
 	left   map[uint64]*rowSum
 	change func(*filler) error
 	said   fold.Body
+	// again are entries that go also where they are not here.
+	again map[fold.ID]bool
 	// buried are the entries that are buried then.
 	buried map[uint64]bool
 }
@@ -138,22 +139,16 @@ func (p *plan) apply(e fold.Event) (fold.Event, bool) {
 // planExcision reads the log once and works out what goes with the experiences:
 // what amended them, and the bounds of sessions that nothing else is left of.
 // Such a session would not have been, so those after it count one less.
-func (s *Store) planExcision(ctx context.Context, wanted []uint64, wordings []fold.Key) (*plan, error) {
+func (s *Store) planExcision(ctx context.Context, wanted []uint64, again ToForget) (*plan, error) {
 	p := &plan{drop: map[uint64]bool{}, moved: map[uint64]fold.Body{}, lost: map[uint32]int{}}
 	p.Renumbered = map[uint32]uint32{}
 	chosen := map[uint64]bool{}
 	for _, seq := range wanted {
 		chosen[seq] = true
 	}
-	if len(wordings) > 0 {
-		p.Keys = slices.Clone(wordings)
-		entries, err := s.entriesWith(ctx, s.state.Sequence, wordings)
-		if err != nil {
-			return nil, err
-		}
-		for _, seq := range entries {
-			chosen[seq] = true
-		}
+	p.Keys, p.again = slices.Clone(again.Wordings), map[fold.ID]bool{}
+	for _, id := range again.Entries {
+		p.again[id] = true
 	}
 	type span struct {
 		number uint32
@@ -220,7 +215,7 @@ func (s *Store) planExcision(ctx context.Context, wanted []uint64, wordings []fo
 			if now == nil {
 				return fmt.Errorf("event %d: %w: an experience outside of any session", seq, ErrDamaged)
 			}
-			if !chosen[seq] {
+			if !chosen[seq] && !p.again[b.ID] {
 				now.left++
 				now.run.left++
 				return nil
@@ -322,10 +317,10 @@ func (s *Store) Excise(ctx context.Context, x Excision) (Excised, error) {
 		if s.broken != nil {
 			return s.broken
 		}
-		if len(x.Sequences)+len(x.Wordings) == 0 {
+		if len(x.Sequences) == 0 && x.Again.Nothing() {
 			return nil
 		}
-		p, err := s.planExcision(ctx, x.Sequences, x.Wordings)
+		p, err := s.planExcision(ctx, x.Sequences, x.Again)
 		if err != nil {
 			return err
 		}
@@ -383,7 +378,7 @@ func (s *Store) excise(ctx context.Context, p *plan, x Excision) error {
 	}
 	s.checkpoint, s.owed = checkpoint, nil
 	s.freshCaches()
-	p.Copies, p.Left = s.dropCopies(p.Keys)
+	p.Copies, p.Left = s.dropCopies(p.Keys, x.Again.Nothing())
 	return err
 }
 
@@ -451,7 +446,9 @@ func (p *plan) record() fold.Body {
 	b := fold.Excised{Keys: p.Keys, Before: p.Before, After: p.After}
 	for _, e := range p.Events {
 		b.IDs = append(b.IDs, e.ID)
+		delete(p.again, e.ID)
 	}
+	b.IDs = append(b.IDs, sorted(p.again, func(a, b fold.ID) int { return slices.Compare(a[:], b[:]) })...)
 	return b
 }
 
@@ -503,10 +500,10 @@ func (s *Store) Experiences(ctx context.Context, f func(Experience) error) error
 
 // PlanExcision tells what Excise would take out, and changes nothing. Digests
 // and the start of the fold are not known yet.
-func (s *Store) PlanExcision(ctx context.Context, sequences []uint64, wordings []fold.Key) (Excised, error) {
+func (s *Store) PlanExcision(ctx context.Context, sequences []uint64, again ToForget) (Excised, error) {
 	look, state, _ := s.look()
 	look.state = state
-	p, err := look.planExcision(ctx, sequences, wordings)
+	p, err := look.planExcision(ctx, sequences, again)
 	if err != nil {
 		return Excised{}, err
 	}

@@ -2,6 +2,7 @@ package chitta
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -13,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/internal/atomicfile"
 )
 
@@ -80,10 +80,10 @@ type restoring struct {
 	// present is the store that is there, as far as it can be read.
 	present FileReport
 	looked  os.FileInfo
-	// forgotten is what it has forgotten, where that was read.
-	forgotten map[fold.Key]bool
-	read      bool
-	out       Restored
+	// memory is what it has forgotten, where that was read.
+	memory memory
+	read   bool
+	out    Restored
 }
 
 // Restore puts a copy of a file in the place of a store that no process has open.
@@ -119,6 +119,9 @@ func (r *restoring) look() error {
 	if err := privateDir(r.o.Dir); err != nil {
 		return err
 	}
+	if err := notALink(r.path); err != nil {
+		return err
+	}
 	var err error
 	if r.looked, err = os.Stat(r.path); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -132,8 +135,8 @@ func (r *restoring) look() error {
 	if r.out.Damage = err; errors.As(err, &why) {
 		r.out.Damage = why.Err
 	}
-	keys, _, err := forgottenIn(r.ctx, r.path)
-	if r.forgotten, r.read = keys, err == nil; errors.Is(err, ErrLocked) {
+	m, _, err := memoryIn(r.ctx, r.path)
+	if r.memory, r.read = m, err == nil; errors.Is(err, ErrLocked) {
 		return r.locked()
 	}
 	return r.ctx.Err()
@@ -149,7 +152,12 @@ func (r *restoring) choose() error {
 	if r.out.From = r.o.File; r.out.From != "" {
 		return nil
 	}
-	newest, bad, err := NewestBackup(r.ctx, r.o.BackupFolder(), r.present.ID)
+	id := cmp.Or(r.present.ID, r.o.Identity)
+	if names := r.o.companions(); id == "" && len(names) > 1 {
+		return &Error{Op: "restore", Path: r.path, Err: fmt.Errorf("the backups in %s are of %d companions, and which of them this one is cannot be told", r.o.BackupFolder(), len(names)),
+			Hint: "Name the file."}
+	}
+	newest, bad, err := NewestBackup(r.ctx, r.o.BackupFolder(), id)
 	if errors.Is(err, ErrNotFound) {
 		if bad > 0 {
 			err = fmt.Errorf("%w; %d are damaged", err, bad)
@@ -321,17 +329,17 @@ func (r *restoring) mend() error {
 // compare sees that one companion does not take another's place by mistake. One
 // that has remembered nothing yet may be replaced by any.
 func (r *restoring) compare() error {
-	const barely = 8 // records of a store that was only made
-	if r.present.ID == "" || r.present.ID == r.out.ID || r.present.Last <= barely || r.o.Another {
+	id := cmp.Or(r.present.ID, r.o.Identity)
+	if id == "" || id == r.out.ID || r.o.Another || r.read && !r.memory.lived && r.present.Last <= little {
 		return nil
 	}
-	return &Error{Op: "restore", Path: r.out.From, Err: fmt.Errorf("%w (%s) than the one in %s (%s)", ErrOther, r.out.ID, r.o.Dir, r.present.ID),
+	return &Error{Op: "restore", Path: r.out.From, Err: fmt.Errorf("%w (%s) than the one in %s (%s)", ErrOther, r.out.ID, r.o.Dir, id),
 		Hint: "Restore it into a data folder of its own, or give --another to have it take this one's place."}
 }
 
 // clearCaches removes what was made from the store that goes. What comes can do
 // without, and so can what is there, if it must stay.
-func (r *restoring) clearCaches() error { return os.RemoveAll(filepath.Join(r.o.Dir, "cache")) }
+func (r *restoring) clearCaches() error { return clearExcept(filepath.Join(r.o.Dir, "cache"), "") }
 
 // keep gives the store that is there a second name.
 func (r *restoring) keep() error {

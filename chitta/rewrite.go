@@ -325,7 +325,7 @@ func (s *Store) fillValues(f *filler, p *plan, x Excision) error {
 	if err != nil {
 		return err
 	}
-	if len(x.Wordings) > 0 {
+	if !x.Again.Nothing() {
 		old = slices.DeleteFunc(old, func(v Value) bool { return v.Name == valueToForget })
 	}
 	if x.Values != nil {

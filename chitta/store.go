@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -40,6 +41,9 @@ type Options struct {
 	Clock func() (now time.Time, synchronised bool)
 	// Log takes what goes wrong with caches; nil discards it.
 	Log *slog.Logger
+	// Identity names the companion by what stands beside the store, where the store
+	// itself cannot tell; empty where nothing does.
+	Identity string
 	// LookOnly opens a store as it is, for checking: it is not brought to the
 	// present schema, and damage that reading can go round does not keep it shut.
 	LookOnly bool
@@ -133,6 +137,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := privateDir(o.Dir); err != nil {
 		return nil, err
 	}
+	if err := notALink(filepath.Join(o.Dir, FileName)); err != nil {
+		return nil, err
+	}
 	p, err := openDB(ctx, o)
 	if err != nil {
 		return nil, err
@@ -166,6 +173,18 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, errors.Join(err, s.Close(ctx))
 	}
 	return s, nil
+}
+
+// notALink sees that a store's file is no link: it is replaced when entries are
+// taken out, and what the link leads to would stay.
+func notALink(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return nil
+	}
+	to, _ := os.Readlink(path)
+	return &Error{Op: "open", Path: path, Err: fmt.Errorf("it is a link to %s", to),
+		Hint: "Move the file itself there, or make the data folder the link: what is forgotten would stay in the file that it leads to."}
 }
 
 // privateDir makes the data folder, closed to other users.

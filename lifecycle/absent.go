@@ -221,16 +221,17 @@ func (c *Companion) lookFor(ctx context.Context, chosen []ForgetEntry, words []s
 	if p, r.Elsewhere = missed.left(); len(p.want) == 0 {
 		return nil
 	}
-	r.Left.Files, err = c.filesWith(ctx, p)
+	r.Left.Files, r.Missing, err = c.filesWith(ctx, p)
 	return err
 }
 
 // filesWith are the files of the companion that hold one of the phrases. One that
-// cannot be read is an error, after all others have been.
-func (c *Companion) filesWith(ctx context.Context, p *phrases) (files []string, err error) {
+// cannot be read is an error, after all others have been. Missing are places that
+// are not there now.
+func (c *Companion) filesWith(ctx context.Context, p *phrases) (files, missing []string, err error) {
 	owner := &owner{id: c.store.Meta().ID, known: true}
 	var unread error
-	_, err = c.places().each(ctx, func(f placeFile) error {
+	looked, err := c.places().each(ctx, func(f placeFile) error {
 		if f.kind == yours {
 			return nil
 		}
@@ -249,7 +250,7 @@ func (c *Companion) filesWith(ctx context.Context, p *phrases) (files []string, 
 		}
 		return nil
 	})
-	return files, errors.Join(err, unread)
+	return files, looked.missing, errors.Join(err, unread)
 }
 
 // places are where the files of this companion are.

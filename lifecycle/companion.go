@@ -112,7 +112,7 @@ func Open(ctx context.Context, o Options) (*Companion, error) {
 	settings := chitta.Options{
 		Dir: o.Dir, Embedder: o.Embedder.ID(), Dim: o.Embedder.Dim(), Params: &o.Params,
 		Socket: o.Socket, SnapshotEvery: o.SnapshotEvery, Clock: o.Now, Log: o.Log,
-		LookOnly: o.LookOnly, Backups: o.Backups.Dir, RestoreCommand: o.RestoreCommand,
+		Identity: identityIn(o.SoulPath), LookOnly: o.LookOnly, Backups: o.Backups.Dir, RestoreCommand: o.RestoreCommand,
 	}
 	if o.LookOnly {
 		settings.Embedder, settings.Dim, settings.Params = "", 0, nil // the store's own

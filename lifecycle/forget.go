@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/jivad/jivad/chitta"
-	"github.com/jivad/jivad/chitta/fold"
 )
 
 // ForgetQuery names entries. What is given must hold together: entries of that
@@ -96,6 +95,9 @@ type ForgetReceipt struct {
 	// it: they were made by hand, could not be removed, or cannot be read, so that
 	// it is not known.
 	BackupsLeft []string `json:"backups_left,omitempty"`
+	// Missing are places that were not there to be looked at, an unplugged disk say:
+	// what lies there may still hold it.
+	Missing []string `json:"missing,omitempty"`
 	// BackupSoon says that the daemon makes a new backup by itself now.
 	BackupSoon bool `json:"backup_soon,omitempty"`
 	// Remaining entries are in the store.
@@ -131,7 +133,7 @@ func (c *Companion) PlanForget(ctx context.Context, q ForgetQuery) (ForgetPlan, 
 	}
 	chosen := found.entries
 	plan.Entries, plan.Undated = chosen, found.undated
-	x, err := c.store.PlanExcision(ctx, sequencesOf(chosen), nil)
+	x, err := c.store.PlanExcision(ctx, sequencesOf(chosen), chitta.ToForget{})
 	if err != nil {
 		return plan, err
 	}
@@ -203,12 +205,12 @@ func (c *Companion) forget(ctx context.Context, q ForgetQuery, progress func(Pro
 	if len(chosen) == 0 {
 		return r, fmt.Errorf("%w: no entry fits", ErrNotFound)
 	}
-	return c.takeOut(ctx, chosen, nil, progress)
+	return c.takeOut(ctx, chosen, chitta.ToForget{}, progress)
 }
 
-// takeOut takes entries out, and every entry with one of the wordings, which chosen
-// has too.
-func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, wordings []fold.Key, progress func(Progress)) (r ForgetReceipt, err error) {
+// takeOut takes entries out, and what is to be forgotten again, of which chosen has
+// the entries.
+func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, again chitta.ToForget, progress func(Progress)) (r ForgetReceipt, err error) {
 	began := time.Now()
 	if r.Diary, err = c.diaryFilesOf(chosen); err != nil {
 		return r, err
@@ -220,13 +222,13 @@ func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, wordings 
 	if err := c.takeGiven(ctx); err != nil {
 		return r, err
 	}
-	planned, err := c.store.PlanExcision(ctx, sequencesOf(chosen), wordings)
+	planned, err := c.store.PlanExcision(ctx, sequencesOf(chosen), again)
 	if err != nil {
 		return r, err
 	}
 	rest := c.rewriting(planned)
 	x, err := c.store.Excise(ctx, chitta.Excision{
-		Sequences: sequencesOf(chosen), Wordings: wordings, Ended: rest.ended, Values: rest.values,
+		Sequences: sequencesOf(chosen), Again: again, Ended: rest.ended, Values: rest.values,
 		Progress: func(stage string, done, total uint64) {
 			if progress != nil {
 				progress(Progress{Done: int(done), Total: int(total), Stage: stage, Elapsed: time.Since(began)})

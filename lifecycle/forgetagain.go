@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/jivad/jivad/chitta"
 )
@@ -11,21 +10,25 @@ import (
 // forgetAgain takes out at the start what was forgotten before an older copy of
 // the store was put in its place. Until it is done it is tried at every start.
 func (c *Companion) forgetAgain(ctx context.Context) error {
-	wordings, err := c.store.ToForget()
-	if err != nil || len(wordings) == 0 {
+	again, err := c.store.ToForget()
+	if err != nil || again.Nothing() {
 		return err
 	}
 	if c.opts.LookOnly {
 		c.problem("entries that were forgotten came back with an older copy of the store; the next start forgets them again")
 		return nil
 	}
-	planned, err := c.store.PlanExcision(ctx, nil, wordings)
+	planned, err := c.store.PlanExcision(ctx, nil, again)
 	if err != nil {
 		return err
 	}
+	goes := map[uint64]bool{}
+	for _, e := range planned.Events {
+		goes[e.Sequence] = true
+	}
 	var chosen []ForgetEntry
 	err = c.store.Experiences(ctx, func(x chitta.Experience) error {
-		if slices.ContainsFunc(planned.Events, func(e chitta.ExcisedEvent) bool { return e.Sequence == x.Sequence }) {
+		if goes[x.Sequence] {
 			chosen = append(chosen, ForgetEntry{ID: formatID(x.ID), Date: x.Date, Source: x.Source, Session: int(x.Session), seq: x.Sequence})
 		}
 		return nil
@@ -33,7 +36,7 @@ func (c *Companion) forgetAgain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.takeOut(ctx, chosen, wordings, nil)
+	r, err := c.takeOut(ctx, chosen, again, nil)
 	if err != nil {
 		return fmt.Errorf("forget again what was forgotten before the store was restored: %w", err)
 	}

@@ -1,6 +1,7 @@
 package lifecycle_test
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,6 +35,10 @@ func TestARestoreDoesNotBringBackWhatWasForgotten(t *testing.T) {
 	c = w.live(t)
 	if s, err := c.Status(t.Context()); err != nil || !strings.Contains(strings.Join(s.Problems, "\n"), "forgets them again") {
 		t.Errorf("%v, %v", s.Problems, err)
+	}
+	_, err = c.Export(t.Context(), nil, func(lifecycle.ExportPart) error { return nil })
+	if !errors.Is(err, lifecycle.ErrOwed) {
+		t.Errorf("exported meanwhile: %v", err)
 	}
 	w.end(t, c)
 	w.opts.LookOnly = false

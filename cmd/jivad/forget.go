@@ -171,7 +171,7 @@ func (a *app) forget(ctx context.Context, c companion, q lifecycle.ForgetQuery, 
 			p.line("%s", p.dim(whatStays))
 		}
 	})
-	if receipt.Left.Events+receipt.Left.Texts+len(receipt.Left.Files)+len(receipt.BackupsLeft) > 0 {
+	if receipt.Left.Events+receipt.Left.Texts+len(receipt.Left.Files)+len(receipt.BackupsLeft)+len(receipt.Missing) > 0 {
 		err = errors.Join(err, errFoundFaults)
 	}
 	return err
@@ -311,6 +311,9 @@ func tellForgotten(p *printer, r lifecycle.ForgetReceipt) {
 		p.line("The daemon makes a new backup now.")
 	case r.Backups > 0:
 		p.line("A new backup is made with jivad backup, or by the daemon at its next start.")
+	}
+	for _, path := range r.Missing {
+		p.line("Not there now, so not looked at; what is in it may still hold it: %s", p.bad(path))
 	}
 	if n := len(r.BackupsLeft); n > 0 {
 		p.line("%s may still hold it: made by hand, or not to be removed or read. Remove what you do not need:", count(n, "backup", "backups"))

@@ -54,6 +54,7 @@ func (a *app) restore(ctx context.Context, o lifecycle.RestoreOptions) error {
 		return err
 	}
 	bar := a.stages()
+	o.Soul = settings.Soul.Path
 	o.Dir, o.Backups, o.Command = at.data, settings.Backups.Path, a.restoreCommand
 	report, err := lifecycle.Restore(ctx, o, bar.show)
 	bar.end()
@@ -64,7 +65,15 @@ func (a *app) restore(ctx context.Context, o lifecycle.RestoreOptions) error {
 		return err
 	}
 	// The start does it.
-	err = a.with(ctx, func(context.Context, companion) error { return nil })
+	err = a.with(ctx, func(ctx context.Context, c companion) error {
+		s, err := c.Status(ctx)
+		if err == nil && !a.flags.json && !a.flags.quiet {
+			p := a.printer()
+			p.line("%s in the store now.", count(s.Entries, "entry is", "entries are"))
+			err = p.flush()
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("the store is restored, but what was forgotten is still in it, until the next start takes it out: %w", err)
 	}
@@ -94,7 +103,7 @@ func (a *app) restoreCommand(file string) string { return a.command() + " restor
 
 func (a *app) tellRestore(p *printer, r lifecycle.RestoreReport) {
 	if r.ForgottenUnknown {
-		p.line("%s", p.bad("Whether anything was forgotten since then could not be read from the damaged store: look with jivad verify --absent, and forget it again."))
+		p.line("%s", p.bad("What was forgotten since then is not known for certain, as the store of before is missing or damaged: look with jivad verify --absent, and forget again what came back."))
 	}
 	if a.flags.quiet {
 		return
@@ -119,7 +128,7 @@ func (a *app) tellRestore(p *printer, r lifecycle.RestoreReport) {
 	switch {
 	case r.Damage != "":
 		p.line("It was damaged: %s", oneLine(r.Damage))
-	case r.ReplacedRecords > r.Records:
+	case r.ReplacedRecords > r.Records && r.ToForget == 0:
 		p.line("It had %s more. What you have in your diary comes back with the next start or import.", count(int(r.ReplacedRecords-r.Records), "record", "records"))
 	}
 	if n := r.ToForget; n > 0 {
