@@ -9,6 +9,8 @@ import (
 var (
 	// ErrKind says that a file is of a kind this package does not read.
 	ErrKind = errors.New("this kind of file is not read")
+	// ErrNoFile says that a path names a pipe, a socket or a device.
+	ErrNoFile = errors.New("it is a pipe, a socket or a device; only files and folders are read")
 	// ErrTooLarge says that a file is larger than [MaxBytes].
 	ErrTooLarge = errors.New("the file is larger than 64 MB")
 	// ErrBinary says that a file holds something else than text.

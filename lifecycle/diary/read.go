@@ -7,12 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Read reads a file (.md, .markdown, .txt, .org or .jsonl) or all such files of
 // a folder and the folders in it, sorted by name, but those that are [Ignored].
 // A file of a folder that cannot be read does not hide the others: they are
-// returned with an [Unread] that names it.
+// returned with an [Unread] that names it. Pipes, sockets and devices are not
+// read: ErrNoFile for a path that names one.
 //
 // Symbolic links in a folder are not followed. Where any were passed over, the
 // last File has the name of the folder, no entries, and a note that says so.
@@ -26,7 +28,7 @@ func Read(path string, o Options) ([]File, error) {
 	}
 	// The folders of the path may hold the date: journal/2026/03/01.md.
 	name := filepath.ToSlash(path)
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, &Error{Op: "read", Name: path, Err: bare(err)}
 	}
@@ -37,6 +39,27 @@ func Read(path string, o Options) ([]File, error) {
 	}
 	file.Name = filepath.Base(path)
 	return []File{file}, nil
+}
+
+// openRegular opens a file, and nothing that has no end or has to be waited for.
+func openRegular(path string) (*os.File, error) {
+	// Without O_NONBLOCK the opening of a pipe waits for whoever writes to it.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ENXIO) { // a socket
+		return nil, ErrNoFile
+	}
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = ErrNoFile
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // ReadIn reads one file of a diary folder; name is relative to it, with

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // fill writes files into a folder.
@@ -137,4 +138,28 @@ func TestTheWarningNamesTheFolder(t *testing.T) {
 			t.Error(told.String())
 		}
 	})
+}
+
+// A path that may have no end, or that has to be waited for, is not read.
+func TestReadNoPipeAndNoDevice(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe.md")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, os.DevNull, "/dev/zero"} {
+		done := make(chan error, 1)
+		go func() {
+			_, err := Read(path, Options{})
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			var named *Error
+			if !errors.Is(err, ErrNoFile) || !errors.As(err, &named) || named.Name != path {
+				t.Errorf("%s: %v", path, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s is waited for", path)
+		}
+	}
 }
