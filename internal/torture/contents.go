@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jivad/jivad/internal/api"
 	"github.com/jivad/jivad/lifecycle"
 )
 
@@ -46,7 +45,7 @@ func (c contents) closed(number int) bool {
 func everything() lifecycle.ForgetQuery { return lifecycle.ForgetQuery{From: "0001"} }
 
 // contentsOf asks a daemon for all that it holds, and has it verify the store.
-func contentsOf(ctx context.Context, c *api.Client) (contents, error) {
+func contentsOf(ctx context.Context, c *client) (contents, error) {
 	var out contents
 	plan, err := c.PlanForget(ctx, everything())
 	if err != nil {

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-
-	"github.com/jivad/jivad/internal/api"
 )
 
 // daemon is one that answers.
 type daemon struct {
 	*process
-	client *api.Client
+	client *client
 }
 
 // errNotReady: a daemon ended before it was ready.
@@ -39,7 +37,7 @@ func (l *lab) daemon(ctx context.Context, folder string, s spec) (*daemon, error
 		}
 		return d, fmt.Errorf("%w: %s", errNotReady, strings.TrimSpace(p.stderr.String()))
 	}
-	if d.client, err = api.Dial(ctx, filepath.Join(folder, "jivad.sock")); err != nil {
+	if d.client, err = dial(ctx, filepath.Join(folder, "jivad.sock")); err != nil {
 		return d, err
 	}
 	return d, nil

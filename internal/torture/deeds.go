@@ -185,6 +185,9 @@ func watchFolder(ctx context.Context, r *round) error {
 	defer again.Stop()
 	for {
 		s, err := r.client.Status(ctx)
+		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return fmt.Errorf("%w: %w", errHangs, err)
+		}
 		if err != nil {
 			return err
 		}

@@ -130,8 +130,8 @@ func faults() []fault {
 			return r.close()
 		}, after: func(_ context.Context, r *round) error { return r.reopen() }},
 		// Few open files, and a clock that is wrong.
-		{name: "few-files", says: []string{"too many open files", "was not created", "pthread_create"}, plan: func(r *round, _ *reference) string {
-			r.files = uint64(8 + r.rng.IntN(24))
+		{name: "few-files", says: []string{"too many open files", "was not created", "pthread_create", "files may be open at once"}, plan: func(r *round, _ *reference) string {
+			r.files = uint64(8 + r.rng.IntN(113))
 			return fmt.Sprintf("at most %d open files", r.files)
 		}},
 		{name: "clock", kills: true, weight: 2, lacks: func(l *lab) error {

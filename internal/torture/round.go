@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/jivad/jivad/internal/api"
 )
 
 // round is one deed under one fault, and everything that is looked at afterwards.
@@ -50,7 +48,7 @@ type round struct {
 	// way to the daemon that runs now.
 	target *process
 	trap   *trap
-	client *api.Client
+	client *client
 	watch  *watch
 	over   chan struct{}
 	// code and complaint are of the last verb.
