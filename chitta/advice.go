@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 )
 
 // restoreCommand is what puts a backup in the store's place.
@@ -55,6 +57,20 @@ func (o Options) advice(ctx context.Context, id string) string {
 func (o Options) lostAdvice(ctx context.Context, path, id string) string {
 	return leftAsItIs + "It seems to hold everything that was written. To mend it in a copy, prove that and put it in place: " + o.restoreCommand(path) +
 		" Or else: " + strings.TrimPrefix(o.advice(ctx, id), leftAsItIs)
+}
+
+// unwritable says what to do where a file cannot be opened for writing: because the
+// file system takes no writing, or because this user may not; otherwise is for any
+// other error.
+func unwritable(err error, otherwise string) string {
+	const elsewhere = "or copy the data folder to where it can be written, and name that with --data."
+	switch {
+	case errors.Is(err, syscall.EROFS):
+		return leftAsItIs + "The file system is mounted read-only: mount it to be written (mount -o remount,rw), after a look at the disk where it became so by itself; " + elsewhere
+	case errors.Is(err, fs.ErrPermission):
+		return leftAsItIs + "Run as the user that owns the folder; " + elsewhere
+	}
+	return otherwise
 }
 
 // told is what was found out of damage while a store is open.

@@ -56,11 +56,25 @@ func (s *Store) Fill(ctx context.Context, f Filling) error {
 		if s.broken != nil {
 			return s.broken
 		}
-		if s.state.Session.Number > 0 || len(s.state.Impressions) > 0 || len(s.state.Links) > 0 || len(s.excised) > 0 {
-			return ErrNotFresh
+		if err := s.fresh(); err != nil {
+			return err
 		}
 		return s.fill(ctx, f)
 	})
+}
+
+// Fresh fails with ErrNotFresh where Fill would.
+func (s *Store) Fresh() error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.fresh()
+}
+
+func (s *Store) fresh() error {
+	if s.state.Session.Number > 0 || len(s.state.Impressions) > 0 || len(s.state.Links) > 0 || len(s.excised) > 0 {
+		return ErrNotFresh
+	}
+	return nil
 }
 
 // fill runs on the committer.

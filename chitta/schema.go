@@ -149,11 +149,11 @@ func openDB(ctx context.Context, o Options) (*pages, error) {
 	fail := func(op string, err error, hint string) (*pages, error) {
 		return nil, &Error{Op: op, Path: path, Err: err, Hint: hint}
 	}
-	if err := missed(ctx, o, path); err != nil {
-		return nil, err
+	if err := o.Missing(ctx); err != nil {
+		return nil, err // a new store would take the place of one that was there
 	}
 	if err := create(path); err != nil {
-		return fail("create", err, "Check that the folder can be written and that the disk has room.")
+		return fail("create", err, unwritable(err, "Check that the folder can be written and that the disk has room."))
 	}
 	if info, err := os.Stat(path); err == nil && info.Size() == 0 {
 		// bbolt would make a new store of it.
@@ -164,9 +164,9 @@ func openDB(ctx context.Context, o Options) (*pages, error) {
 	case errors.Is(err, berrors.ErrTimeout):
 		return fail("open", fmt.Errorf("%w by %s", ErrLocked, readOwner(o.Dir)), "Use that daemon, or stop it first.")
 	case errors.Is(err, fs.ErrPermission):
-		return fail("open", err, "Run as the user that owns the folder.")
+		return fail("open", err, unwritable(err, ""))
 	case ofSystem(err):
-		return fail("open", err, "The file was left as it is.")
+		return fail("open", err, unwritable(err, strings.TrimSpace(leftAsItIs)))
 	case err != nil:
 		return fail("open", asDamage(err), o.advice(ctx, ""))
 	case p.head.lost && !o.LookOnly:
@@ -174,21 +174,6 @@ func openDB(ctx context.Context, o Options) (*pages, error) {
 		return fail("open", err, o.lostAdvice(ctx, path, ""))
 	}
 	return p, nil
-}
-
-// missed refuses to begin a new store where backups say that there was one.
-func missed(ctx context.Context, o Options, path string) error {
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if o.BackupFolder() != filepath.Join(o.Dir, backupsName) {
-		return nil // it may be another companion's too
-	}
-	if _, _, err := NewestBackup(ctx, o.BackupFolder(), ""); err != nil {
-		return nil //nolint:nilerr // nothing could be put in its place
-	}
-	return &Error{Op: "open", Path: path, Err: fmt.Errorf("%w: the file is missing, and there are backups of it", ErrDamaged),
-		Hint: "To begin a new companion, move the folder of backups away. " + strings.TrimPrefix(o.advice(ctx, ""), leftAsItIs)}
 }
 
 // errMoved: another file has come in the place of the one that was opened.

@@ -52,6 +52,8 @@ type Options struct {
 	// RestoreCommand gives the command that puts a file in the store's place, for
 	// messages; nil means one that names Dir.
 	RestoreCommand func(file string) string
+	// Traces tell that there was a store where none is: then none is begun.
+	Traces Traces
 }
 
 const defaultSnapshotEvery = 500
@@ -190,7 +192,7 @@ func notALink(path string) error {
 // privateDir makes the data folder, closed to other users.
 func privateDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return &Error{Op: "create", Path: dir, Err: err, Hint: "Choose a folder that can be written, with --data."}
+		return &Error{Op: "create", Path: dir, Err: err, Hint: unwritable(err, "Choose a folder that can be written, with --data.")}
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -201,7 +203,7 @@ func privateDir(dir string) error {
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		if err := os.Chmod(dir, 0o700); err != nil {
-			return &Error{Op: "protect", Path: dir, Err: err, Hint: "The folder must be readable by its owner only."}
+			return &Error{Op: "protect", Path: dir, Err: err, Hint: unwritable(err, "The folder must be readable by its owner only.")}
 		}
 	}
 	return nil
@@ -229,7 +231,7 @@ func (s *Store) load(ctx context.Context) error {
 		s.log.Warn("what a crash left behind stays there", "error", err)
 	}
 	if err := writeOwner(s.opts.Dir, s.opts.Socket); err != nil {
-		return &Error{Op: "open", Path: s.opts.Dir, Err: err, Hint: "Check that the folder can be written and that the disk has room."}
+		return &Error{Op: "open", Path: s.opts.Dir, Err: err, Hint: unwritable(err, "Check that the folder can be written and that the disk has room.")}
 	}
 	if err := s.openCaches(); err != nil {
 		s.log.Warn("old caches could not be removed", "error", err)
