@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/soul"
@@ -44,14 +48,14 @@ type AbsentReport struct {
 // that text, as it is written, in JSON, or as SOUL.md quotes it. Case, normal
 // forms and the kind and length of white space do not matter, nor do the marks
 // that SOUL.md replaces. Errors: ErrQuery for a phrase that is too short to tell
-// anything; those of reading the data folder.
+// anything (of fewer than three letters, or two where one of them is of a script
+// without spaces, in which that is a word); those of reading the data folder.
 func Absent(ctx context.Context, at Places, phrase string, progress func(Progress)) (AbsentReport, error) {
 	r := AbsentReport{Places: []string{}, Found: []string{}}
-	const shortest = 3
 	l := newLetters()
 	want := l.formsOf(phrase)
-	if utf8.RuneCount(want[0]) < shortest {
-		return r, fmt.Errorf("%w: give at least %d letters to look for", ErrQuery, shortest)
+	if !longEnough(want[0]) {
+		return r, fmt.Errorf("%w: give at least 3 letters to look for, or 2 in a script without spaces", ErrQuery)
 	}
 	p := newPhrases(l, want)
 	owner := &owner{places: at}
@@ -89,6 +93,20 @@ func Absent(ctx context.Context, at Places, phrase string, progress func(Progres
 	r.Places, r.Missing, r.NotFollowed = looked.looked, looked.missing, looked.passed
 	r.Absent = err == nil && len(r.Found)+len(r.Unread) == 0
 	return r, err
+}
+
+// longEnough tells whether a form can be told from chance.
+func longEnough(form []byte) bool {
+	const shortest = 3
+	n := uniseg.GraphemeClusterCount(string(form))
+	return n >= shortest || n == shortest-1 && bytes.ContainsFunc(form, withoutSpaces)
+}
+
+// withoutSpaces tells of letters of scripts in which words of two letters, or of
+// one, are usual, and most of which are written without spaces.
+func withoutSpaces(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Hangul, unicode.Yi,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Javanese, unicode.Balinese, unicode.Tai_Tham)
 }
 
 // bareOf is what is wrong, without the path.
@@ -254,8 +272,10 @@ func (c *Companion) filesWith(ctx context.Context, p *phrases) (files, missing [
 }
 
 // places are where the files of this companion are.
-func (c *Companion) places() Places {
-	return Places{Dir: c.opts.Dir, Diary: c.opts.Diary, Soul: c.opts.SoulPath, Backups: c.opts.Backups.Dir}
+func (c *Companion) places() Places { return c.opts.places() }
+
+func (o Options) places() Places {
+	return Places{Dir: o.Dir, Diary: o.Diary, Soul: o.SoulPath, Backups: o.Backups.Dir, Config: o.Config}
 }
 
 // missed are texts that should be nowhere any more.

@@ -26,6 +26,9 @@ type Options struct {
 	Diary string
 	// SoulPath is where SOUL.md is written; empty means Dir/SOUL.md.
 	SoulPath string
+	// Config is the file that the settings are from, which is not to be written over;
+	// empty where there is none.
+	Config string
 	// SoulBytes is the most that SOUL.md may hold; 0 means 8 KiB.
 	SoulBytes int
 	Embedder  Embedder
@@ -103,16 +106,19 @@ type Companion struct {
 }
 
 // Open opens a companion, makes what is missing, takes up or withdraws an
-// unfinished session and starts working.
+// unfinished session and starts working. Among its errors are a [*PlaceError] for
+// paths that would have one thing written over another, and ErrMissing where a new
+// companion would take the place of one whose store is missing.
 func Open(ctx context.Context, o Options) (*Companion, error) {
 	o = withDefaults(o)
-	if err := o.Retention.Check(); err != nil {
+	if err := errors.Join(o.Retention.Check(), o.places().Check()); err != nil {
 		return nil, err
 	}
+	traces := o.places().traces()
 	settings := chitta.Options{
 		Dir: o.Dir, Embedder: o.Embedder.ID(), Dim: o.Embedder.Dim(), Params: &o.Params,
 		Socket: o.Socket, SnapshotEvery: o.SnapshotEvery, Clock: o.Now, Log: o.Log,
-		Identity: identityIn(o.SoulPath), LookOnly: o.LookOnly, Backups: o.Backups.Dir, RestoreCommand: o.RestoreCommand,
+		Identity: traces.ID, Traces: traces, LookOnly: o.LookOnly, Backups: o.Backups.Dir, RestoreCommand: o.RestoreCommand,
 	}
 	if o.LookOnly {
 		settings.Embedder, settings.Dim, settings.Params = "", 0, nil // the store's own

@@ -30,6 +30,8 @@ var (
 	ErrNoSession = errors.New("no session is open: one begins with the next entry")
 	// ErrStopping: the companion is being closed.
 	ErrStopping = errors.New("the companion is stopping")
+	// ErrMissing: the store is not there, and there was one.
+	ErrMissing = chitta.ErrMissing
 	// ErrDamaged: bytes of the store are not those that were written.
 	ErrDamaged = chitta.ErrDamaged
 	// ErrCopying: a backup is being made already.

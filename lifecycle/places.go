@@ -20,6 +20,8 @@ type Places struct {
 	// Soul is where SOUL.md is written, Backups the folder of automatic backups;
 	// empty means SOUL.md and backups in Dir.
 	Soul, Backups string
+	// Config is the file of the settings; empty means that it is not known.
+	Config string
 }
 
 const (

@@ -42,12 +42,11 @@ func Rebuild(ctx context.Context, o Options, x *export.Folder, progress func(Pro
 	began := time.Now()
 	o = withDefaults(o)
 	m := x.Manifest
-	if m.Embedder.ID != o.Embedder.ID() || m.Embedder.Dim != o.Embedder.Dim() {
-		return r, &chitta.Error{Op: "import", Path: x.Path(), Err: fmt.Errorf("%w: its vectors are by %s (%d dimensions), the configured embedder is %s (%d dimensions)",
-			chitta.ErrEmbedder, m.Embedder.ID, m.Embedder.Dim, o.Embedder.ID(), o.Embedder.Dim()),
-			Hint: "Its texts can be read anew by the present one: import the diary.md in it."}
+	if err := errors.Join(o.places().Check(), sameEmbedder(o, x)); err != nil {
+		return r, err
 	}
-	store, err := chitta.Open(ctx, chitta.Options{Dir: o.Dir, Embedder: o.Embedder.ID(), Dim: o.Embedder.Dim(), Socket: o.Socket, SnapshotEvery: o.SnapshotEvery, Clock: o.Now, Log: o.Log})
+	store, err := chitta.Open(ctx, chitta.Options{Dir: o.Dir, Embedder: o.Embedder.ID(), Dim: o.Embedder.Dim(), Socket: o.Socket, SnapshotEvery: o.SnapshotEvery, Clock: o.Now, Log: o.Log,
+		Backups: o.Backups.Dir, RestoreCommand: o.RestoreCommand, Traces: o.places().traces()})
 	if err != nil {
 		return r, err
 	}
@@ -63,7 +62,7 @@ func Rebuild(ctx context.Context, o Options, x *export.Folder, progress func(Pro
 	})
 	switch {
 	case errors.Is(err, chitta.ErrNotFresh):
-		return r, &chitta.Error{Op: "import", Path: o.Dir, Err: err, Hint: "An export becomes a companion of its own: make a fresh folder with jivad --data FOLDER init, and import into that."}
+		return r, notFresh(o.Dir, err)
 	case err != nil:
 		return r, err
 	}
@@ -71,6 +70,38 @@ func Rebuild(ctx context.Context, o Options, x *export.Folder, progress func(Pro
 	r.Notes = append(r.Notes, x.Notes...)
 	r.Seconds = time.Since(began).Seconds()
 	return r, nil
+}
+
+func sameEmbedder(o Options, x *export.Folder) error {
+	m := x.Manifest
+	if m.Embedder.ID == o.Embedder.ID() && m.Embedder.Dim == o.Embedder.Dim() {
+		return nil
+	}
+	return &chitta.Error{Op: "import", Path: x.Path(), Err: fmt.Errorf("%w: its vectors are by %s (%d dimensions), the configured embedder is %s (%d dimensions)",
+		chitta.ErrEmbedder, m.Embedder.ID, m.Embedder.Dim, o.Embedder.ID(), o.Embedder.Dim()),
+		Hint: "Its texts can be read anew by the present one: import the diary.md in it."}
+}
+
+func notFresh(dir string, err error) error {
+	return &chitta.Error{Op: "import", Path: dir, Err: err, Hint: "An export becomes a companion of its own: make a fresh folder with jivad --data FOLDER init, and import into that."}
+}
+
+// CanRebuild tells whether Rebuild would take an export into a folder, and changes
+// nothing: nil, or the error that it would fail with before it reads the entries.
+func CanRebuild(ctx context.Context, o Options, x *export.Folder) (err error) {
+	o = withDefaults(o)
+	if err := errors.Join(o.places().Check(), sameEmbedder(o, x)); err != nil {
+		return err
+	}
+	store, err := chitta.Open(ctx, chitta.Options{Dir: o.Dir, Log: o.Log, LookOnly: true, Backups: o.Backups.Dir, RestoreCommand: o.RestoreCommand, Traces: o.places().traces()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
+	if err := store.Fresh(); err != nil {
+		return notFresh(o.Dir, err)
+	}
+	return nil
 }
 
 // rebuilding is the work of Rebuild.

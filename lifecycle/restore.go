@@ -1,14 +1,10 @@
 package lifecycle
 
 import (
-	"cmp"
 	"context"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/jivad/jivad/chitta"
-	"github.com/jivad/jivad/soul"
 )
 
 // RestoreOptions say which store is put back from which file.
@@ -56,25 +52,12 @@ type RestoreReport struct {
 // foldsWithin bounds how long a restore folds the log that it puts in place.
 const foldsWithin = 5 * time.Second
 
-// identityIn is whose a SOUL.md is, empty where it is none of ours.
-func identityIn(path string) string {
-	doc, err := os.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	h, err := soul.ParseHeader(doc)
-	if err != nil {
-		return ""
-	}
-	return h.Identity
-}
-
 // Restore puts a backup in the place of a companion's store, which no process may
 // have open. SOUL.md follows at the next start. See [chitta.Restore].
 func Restore(ctx context.Context, o RestoreOptions, progress func(Progress)) (RestoreReport, error) {
 	began := time.Now()
 	r, err := chitta.Restore(ctx, chitta.RestoreOptions{
-		Options: chitta.Options{Dir: o.Dir, Backups: o.Backups, RestoreCommand: o.Command, Identity: identityIn(cmp.Or(o.Soul, filepath.Join(o.Dir, soulName)))},
+		Options: chitta.Options{Dir: o.Dir, Backups: o.Backups, RestoreCommand: o.Command, Identity: Places{Dir: o.Dir, Soul: o.Soul}.traces().ID},
 		File:    o.File, Another: o.Another, WithForgotten: o.WithForgotten, FoldWithin: foldsWithin,
 		Progress: func(stage string, done, total uint64) {
 			if progress != nil {
