@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -41,8 +42,37 @@ func (c *Companion) Verify(ctx context.Context, full bool, progress func(Progres
 	return out, nil
 }
 
-// checkSoul writes the last session's SOUL.md again from the store.
+// checkSoul writes the last session's SOUL.md again from the store, and looks
+// whether the one in the folder is that.
 func (c *Companion) checkSoul() Check {
+	out := c.compareSoul()
+	if note := c.soulFollows(); note != "" && out.OK {
+		out.Detail += "; " + note
+	}
+	return out
+}
+
+// soulFollows tells of a SOUL.md in the folder that is not the one that the store
+// wrote last, after a restore say, and that the next start puts right; else nothing.
+func (c *Companion) soulFollows() string {
+	last, err := c.lastWritten()
+	if err != nil || last == nil {
+		return ""
+	}
+	file, err := c.files.Current()
+	if err != nil {
+		return err.Error()
+	}
+	if len(bytes.TrimSpace(file)) == 0 {
+		return "SOUL.md is not in the folder; it comes back at the next start"
+	}
+	if h, err := soul.ParseHeader(file); err == nil && anotherVersion(h, last) {
+		return fmt.Sprintf("SOUL.md in the folder is of session %d; it follows at the next start", h.Session)
+	}
+	return ""
+}
+
+func (c *Companion) compareSoul() Check {
 	out := Check{Name: "soul", OK: true}
 	before, err := c.lastWritten()
 	if err != nil {
