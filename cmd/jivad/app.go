@@ -73,8 +73,11 @@ func (a *app) root() *cobra.Command {
 		Example:       "  jivad init            # a folder, a configuration, the first SOUL.md\n  jivad import ~/diary  # what you have written so far\n  jivad run             # the daemon: watches the diary from here on",
 		Version:       a.version,
 		SilenceErrors: true, SilenceUsage: true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			a.began = true
+			if err := nothingEmpty(cmd, args); err != nil {
+				return err
+			}
 			return a.fromEnvironment(cmd)
 		},
 	}
@@ -147,8 +150,9 @@ func usage(format string, args ...any) error { return usageError{fmt.Errorf(form
 func exitCode(err error) int {
 	var wrong usageError
 	var settings *config.Error
+	var misplaced *lifecycle.PlaceError
 	switch {
-	case errors.As(err, &wrong), errors.As(err, &settings):
+	case errors.As(err, &wrong), errors.As(err, &settings), errors.As(err, &misplaced), errors.Is(err, lifecycle.ErrMissing):
 		return exitUsage
 	case errors.Is(err, lifecycle.ErrQuery), errors.Is(err, lifecycle.ErrDate), errors.Is(err, lifecycle.ErrEmpty), errors.Is(err, lifecycle.ErrTooLong), errors.Is(err, lifecycle.ErrCategory):
 		return exitUsage
@@ -232,4 +236,35 @@ func noArgs(cmd *cobra.Command, args []string) error {
 		return fmt.Errorf("%s takes no argument, but was given %q", cmd.CommandPath(), args[0])
 	}
 	return nil
+}
+
+// nothingEmpty refuses a flag or an argument that was given and is empty: where it
+// comes from a variable of a script that is not set, what is left of the call would
+// do something else, and to more than was meant. A zero given to a flag whose usual
+// value it is asks for nothing either, where 0 has no meaning of its own.
+func nothingEmpty(cmd *cobra.Command, args []string) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		_, counts := f.Annotations[countsFromOne]
+		switch {
+		case err != nil:
+		case f.Value.Type() == "string" && strings.TrimSpace(f.Value.String()) == "":
+			err = usage("--%s was given without a value: give it one, or leave it out", f.Name)
+		case counts && f.Value.String() == "0":
+			err = usage("--%s 0: sessions are counted from 1", f.Name)
+		}
+	})
+	for _, arg := range args {
+		if err == nil && strings.TrimSpace(arg) == "" {
+			err = usage("%s was given an argument that is empty", cmd.CommandPath())
+		}
+	}
+	return err
+}
+
+// countsFromOne marks a flag for which 0 is no number.
+const countsFromOne = "counts from one"
+
+// fromOne marks one.
+func fromOne(flags *pflag.FlagSet, name string) {
+	_ = flags.SetAnnotation(name, countsFromOne, nil) // it fails for a flag that is not there only
 }

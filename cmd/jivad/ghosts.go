@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +39,9 @@ It changes nothing and holds nobody up; Ctrl-C ends it.`,
 			if svg == "-" && a.flags.json {
 				return usage("--svg - and --json exclude each other: give the picture a file")
 			}
+			if err := free(svg); err != nil {
+				return err
+			}
 			return a.looking(cmd.Context(), func(ctx context.Context, c companion) error {
 				bar := a.progress("records", 1)
 				report, err := c.GhostsOf(ctx, q, bar.show)
@@ -54,7 +55,7 @@ It changes nothing and holds nobody up; Ctrl-C ends it.`,
 	}
 	cmd.Flags().StringVar(&q.Of, "of", "", "an entry, session or tendency: `ID`, a part of it, or a session's number")
 	cmd.Flags().IntVar(&q.Baseline, "baseline", 20, "compare with `N` random removals of equal size, 0 to 1000")
-	cmd.Flags().StringVar(&svg, "svg", "", "write a picture to `FILE` (- for standard output)")
+	cmd.Flags().StringVar(&svg, "svg", "", "write a picture to a new `FILE` (- for standard output)")
 	return cmd
 }
 
@@ -130,15 +131,6 @@ func (a *app) tellCounterfactual(r lifecycle.Counterfactual, svg string) error {
 			p.line("\nWritten: %s", svg)
 		}
 	})
-}
-
-func writeFile(path string, data []byte) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
 }
 
 func tellEffect(p *printer, r lifecycle.Counterfactual) {

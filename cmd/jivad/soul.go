@@ -38,6 +38,7 @@ func (a *app) soulVerb() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVar(&session, "session", 0, "SOUL.md as session `N` left it (default: now)")
+	fromOne(cmd.Flags(), "session")
 	cmd.Flags().BoolVar(&versions, "versions", false, "list the sessions whose SOUL.md is kept")
 	return cmd
 }

@@ -3,10 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -23,7 +21,7 @@ func (a *app) trendVerb() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "trend",
 		Short:   "Show how the companion changed from session to session",
-		Long:    "Shows how the companion changed from session to session. A picture is written to its\nfile besides what --csv or --json print.",
+		Long:    "Shows how the companion changed from session to session. A picture is written to a\nnew file besides what --csv or --json print.",
 		Example: "  jivad trend\n  jivad trend --last 30\n  jivad trend --csv > trend.csv\n  jivad trend --svg trend.svg",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,6 +34,9 @@ func (a *app) trendVerb() *cobra.Command {
 			if svg == "-" && (csv || a.flags.json) {
 				return usage("--svg - and --csv or --json exclude each other: give the picture a file")
 			}
+			if err := free(svg); err != nil {
+				return err
+			}
 			return a.reading(cmd.Context(), func(ctx context.Context, c companion) error {
 				records, err := c.Trend(ctx, last)
 				if err != nil {
@@ -47,7 +48,7 @@ func (a *app) trendVerb() *cobra.Command {
 	}
 	cmd.Flags().IntVar(&last, "last", 0, "only the last `N` sessions")
 	cmd.Flags().BoolVar(&csv, "csv", false, "print comma-separated values")
-	cmd.Flags().StringVar(&svg, "svg", "", "write a picture to `FILE` (- for standard output)")
+	cmd.Flags().StringVar(&svg, "svg", "", "write a picture to a new `FILE` (- for standard output)")
 	return cmd
 }
 
@@ -132,10 +133,5 @@ func writeSVG(path string, records []soul.Record) error {
 	if err := soul.TrendSVG(&picture, records); err != nil {
 		return err
 	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(picture.Bytes())
-	return errors.Join(err, f.Close())
+	return writeFile(path, picture.Bytes())
 }
