@@ -25,7 +25,8 @@ func (a *app) forgetVerb() *cobra.Command {
 		Long: `Takes entries out of the store: by their ids (or a part of them), by their source (a
 diary file, "write", "import:NAME", the path of a file that was imported, or the end of
 one), by session, by day, by words; what is given must hold together. It shows what would
-go and asks before it does it. Where no entry fits it fails, unless it is a --dry-run.
+go and asks before it does it. An id or a source that is not there is an error, with
+--dry-run too; where no entry fits a session, days or words it fails, unless it is a --dry-run.
 
 Days are those that entries are of. An entry without a date is of none: --before, --from
 and --to never take it, and say how many they leave; --undated takes those.
@@ -45,6 +46,9 @@ What is forgotten is not taken from them again, unless you write it anew.`,
 			err := a.with(cmd.Context(), func(ctx context.Context, c companion) error {
 				return a.forget(ctx, c, q, yes, dryRun)
 			})
+			if errors.Is(err, context.Canceled) {
+				return errNothingForgotten
+			}
 			if len(args) == 1 && shortIDPart.MatchString(args[0]) && errors.Is(err, lifecycle.ErrNotFound) {
 				return usage("%q is too short for an id; give at least 4 letters of it; and as a source: %w", args[0], err)
 			}
@@ -54,6 +58,7 @@ What is forgotten is not taken from them again, unless you write it anew.`,
 	f := cmd.Flags()
 	f.StringVar(&q.Source, "source", "", "entries that came from `SOURCE`")
 	f.IntVar(&q.Session, "session", 0, "entries of session `N`")
+	fromOne(f, "session")
 	f.StringVar(&q.From, "from", "", "entries from `DATE` on, YYYY[-MM[-DD]]")
 	f.StringVar(&q.To, "to", "", "entries up to `DATE`, YYYY[-MM[-DD]]")
 	f.StringVar(&before, "before", "", "entries before `DATE`, YYYY[-MM[-DD]]")
@@ -148,7 +153,7 @@ func (a *app) forget(ctx context.Context, c companion, q lifecycle.ForgetQuery, 
 		return a.answer(out, func(p *printer) { tellForgetPlan(p, plan, dryRun) })
 	}
 	if !yes {
-		agreed, err := a.askToForget(plan)
+		agreed, err := a.askToForget(ctx, plan)
 		if err != nil || !agreed {
 			return err
 		}
@@ -162,7 +167,7 @@ func (a *app) forget(ctx context.Context, c companion, q lifecycle.ForgetQuery, 
 	receipt, err := c.Forget(ctx, exactly, bar.show)
 	bar.end()
 	if err != nil {
-		return err
+		return unforgotten(ctx, c, exactly, err)
 	}
 	out.Receipt = &receipt
 	err = a.answer(out, func(p *printer) {
@@ -189,7 +194,7 @@ func noEntryFits(plan lifecycle.ForgetPlan) error {
 const whatStays = "Out of reach: your own files, copies in other places, old pages of flash memory."
 
 // askToForget shows what would go and waits for a yes. Nobody there is a no.
-func (a *app) askToForget(plan lifecycle.ForgetPlan) (bool, error) {
+func (a *app) askToForget(ctx context.Context, plan lifecycle.ForgetPlan) (bool, error) {
 	f, ok := a.stdin.(*os.File)
 	if !ok || !isTerminal(f) {
 		return false, usage("nobody is there to be asked: look with --dry-run, then give --yes")
@@ -200,7 +205,19 @@ func (a *app) askToForget(plan lifecycle.ForgetPlan) (bool, error) {
 		return false, err
 	}
 	fmt.Fprintf(a.stderr, "Forget %s? Type yes: ", count(len(plan.Entries), "entry", "entries"))
-	line, err := bufio.NewReader(f).ReadString('\n')
+	var line string
+	var err error
+	answered := make(chan struct{})
+	go func() { // nothing but the end of the process ends the reading
+		defer close(answered)
+		line, err = bufio.NewReader(f).ReadString('\n')
+	}()
+	select {
+	case <-answered:
+	case <-ctx.Done():
+		fmt.Fprintln(a.stderr)
+		return false, ctx.Err()
+	}
 	if err != nil && line == "" {
 		return false, err
 	}
