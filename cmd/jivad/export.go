@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/jivad/jivad/internal/config"
 	"github.com/jivad/jivad/lifecycle"
 	"github.com/jivad/jivad/lifecycle/export"
 )
@@ -132,9 +134,12 @@ func (a *app) importExport(ctx context.Context, folder string, dryRun bool) erro
 		if err := x.Records(ctx, func(export.Record) error { return nil }); err != nil {
 			return named(folder, err)
 		}
-		return a.answer(x.Manifest, func(p *printer) {
+		bar.end()
+		refusal := a.wouldRefuse(ctx, settings, at, x)
+		err := a.answer(x.Manifest, func(p *printer) {
 			p.line("An export of %s with %s, whole; nothing was remembered.", x.Manifest.Exported.Format("2006-01-02"), count(x.Manifest.Counts.Experiences, "entry", "entries"))
 		})
+		return errors.Join(err, refusal)
 	}
 	if a.running(ctx, at) {
 		return usage("a daemon holds %s: an export becomes a companion while none runs; stop it first", at.data)
@@ -152,6 +157,25 @@ func (a *app) importExport(ctx context.Context, folder string, dryRun bool) erro
 		return nil
 	}
 	return a.answer(report, func(p *printer) { tellRebuild(p, report) })
+}
+
+// wouldRefuse says why an export would not become the companion of a place, or nil.
+func (a *app) wouldRefuse(ctx context.Context, settings config.Config, at place, x *export.Folder) error {
+	err := a.missing(at)
+	if err == nil && a.running(ctx, at) {
+		err = fmt.Errorf("a daemon holds %s; stop it first", at.data)
+	}
+	if err == nil {
+		var o lifecycle.Options
+		if o, err = a.optionsFor(settings, at); err != nil {
+			return err
+		}
+		err = lifecycle.CanRebuild(ctx, o, x)
+	}
+	if err != nil {
+		return fmt.Errorf("the import would be refused: %v", err) //nolint:errorlint // the export is as it should be; only this failed
+	}
+	return nil
 }
 
 // named names the folder of a file that an error is of.

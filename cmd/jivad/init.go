@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,12 +62,16 @@ func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string
 		}
 	}
 	if report.Created {
+		anew := place{config: report.Config, data: report.Data, diary: report.Diary}
+		if err := cmp.Or(anew.places().Check(), a.lost(ctx, anew)); err != nil {
+			return err
+		}
 		// What the configuration will name is made first, so that it never names
 		// what cannot be.
 		if err := os.MkdirAll(report.Data, 0o700); err != nil {
 			return fmt.Errorf("data folder: %w", err)
 		}
-		if report.DiaryMade, err = makeDiary(report.Diary, report.Data); err != nil {
+		if report.DiaryMade, err = makeDiary(report.Diary); err != nil {
 			return err
 		}
 		written, err := writeConfig(report)
@@ -88,8 +93,11 @@ func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string
 	if err != nil {
 		return err
 	}
+	if err := a.lost(ctx, at); err != nil {
+		return err
+	}
 	report.Data, report.Diary, report.Sample = at.data, at.diary, withSample
-	made, err := makeDiary(at.diary, at.data)
+	made, err := makeDiary(at.diary)
 	if err != nil {
 		return err
 	}
@@ -152,10 +160,7 @@ func (a *app) initPlaces(diary string) (initReport, error) {
 
 // makeDiary makes the diary folder where it is not there, and sees that it can
 // be read.
-func makeDiary(diary, data string) (made bool, err error) {
-	if diary == data {
-		return false, usage("the diary cannot be the data folder %s: SOUL.md would be taken for an entry", data)
-	}
+func makeDiary(diary string) (made bool, err error) {
 	if _, err := os.Stat(diary); errors.Is(err, fs.ErrNotExist) {
 		made = true
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/internal/config"
+	"github.com/jivad/jivad/lifecycle"
 )
 
 const (
@@ -31,6 +33,13 @@ type place struct {
 	data   string // folder
 	socket string
 	diary  string // folder
+	// soul and backups are as the settings have them, empty for the usual place.
+	soul, backups string
+}
+
+// places are what lifecycle knows of them.
+func (at place) places() lifecycle.Places {
+	return lifecycle.Places{Dir: at.data, Diary: at.diary, Soul: at.soul, Backups: at.backups, Config: at.config}
 }
 
 // noConfigError says the one command that makes a configuration.
@@ -53,11 +62,18 @@ func (e noConfigError) Hint() string { return "Make one with:  " + e.command }
 // noCompanionError says that a folder holds none.
 type noCompanionError struct {
 	folder, command string
-	// restore is the command that brings one back, where there are backups of it.
+	// restore is the command that brings one back, where there are backups of it,
+	// lost the error that says so where that is not all there is to say.
 	restore string
+	lost    error
 }
 
+func (e noCompanionError) Unwrap() error { return e.lost }
+
 func (e noCompanionError) Error() string {
+	if e.lost != nil {
+		return e.lost.Error()
+	}
 	if e.restore != "" {
 		return fmt.Sprintf("the store of %s is missing, and there are backups of it; put the newest in place with `%s`", e.folder, e.restore)
 	}
@@ -71,10 +87,18 @@ func (a *app) missing(at place) error {
 		return nil // it is there, or opening it tells why it cannot be seen
 	}
 	none := noCompanionError{folder: at.data, command: a.initCommand()}
-	if hasBackups(at) {
+	if at.backups == "" && hasBackups(at) {
 		none.restore = a.command() + " restore --latest"
+	} else {
+		none.lost = a.lost(context.Background(), at)
 	}
 	return usageError{none}
+}
+
+// lost is the error of a data folder whose store is missing although there was one,
+// or nil.
+func (a *app) lost(ctx context.Context, at place) error {
+	return lifecycle.Missing(ctx, at.places(), a.restoreCommand)
 }
 
 // initCommand is the init that goes with the flags of this call.
@@ -127,13 +151,16 @@ func (a *app) find() (config.Config, place, error) {
 	if err == nil {
 		err = placeErr
 	}
+	if err == nil {
+		err = at.places().Check()
+	}
 	return c, at, err
 }
 
 // placeOf follows the order of precedence: flag or variable, settings, the
 // usual place.
 func (a *app) placeOf(c config.Config, file string) (place, error) {
-	at := place{config: file, data: c.Data, socket: c.Socket, diary: c.Diary.Path}
+	at := place{config: file, data: c.Data, socket: c.Socket, diary: c.Diary.Path, soul: c.Soul.Path, backups: c.Backups.Path}
 	var err error
 	if a.flags.data != "" {
 		at.data = a.flags.data
@@ -207,7 +234,11 @@ func (a *app) usualData(file string) (string, error) {
 // isDataFolder tells whether a store is there, or was.
 func isDataFolder(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, chitta.FileName))
-	return err == nil || hasBackups(place{data: dir})
+	if err == nil || hasBackups(place{data: dir}) {
+		return true
+	}
+	replaced, err := chitta.Replaced(dir)
+	return err == nil && len(replaced) > 0
 }
 
 // hasBackups tells whether automatic backups are in a data folder.

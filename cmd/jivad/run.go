@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -37,6 +38,9 @@ one ends it at once. SIGHUP, or a change of the configuration, reads the configu
 
 // serve is the life of the daemon.
 func (a *app) serve(ctx context.Context) error {
+	if err := enoughFiles(); err != nil {
+		return err
+	}
 	settings, at, err := a.find()
 	if err != nil {
 		return err
@@ -98,6 +102,21 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	stop()
 	return errors.Join(err, a.withdraw(c, server, listener, &tasks, reload.settings().StopTimeout, log))
+}
+
+// fewestFiles is how many files the daemon must be allowed to have open at once. It
+// has some twenty for itself; where it may have no more it cannot take a connection,
+// and whoever asks would wait for ever.
+const fewestFiles = 64
+
+// enoughFiles refuses a start with fewer. The runtime has raised the limit already as
+// far as it may.
+func enoughFiles() error {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= fewestFiles {
+		return nil //nolint:nilerr // where it cannot be known it is as it is
+	}
+	return fmt.Errorf("%w: only %d files may be open at once, and it needs %d; raise that with ulimit -n, or LimitNOFILE= in the unit", errDaemonFailed, limit.Cur, fewestFiles)
 }
 
 // withdraw ends the session and the daemon, within a bounded time.

@@ -109,7 +109,7 @@ func retention(r config.Retention) lifecycle.Retention {
 // options puts a companion together: the built-in models and the settings.
 func (a *app) options(c config.Config, at place) (lifecycle.Options, error) {
 	o := lifecycle.Options{
-		Dir: at.data, Diary: at.diary, SoulPath: c.Soul.Path, SoulBytes: c.Soul.MaxBytes,
+		Dir: at.data, Diary: at.diary, SoulPath: c.Soul.Path, SoulBytes: c.Soul.MaxBytes, Config: at.config,
 		Params: fold.Params{Profile: "default", Reactivation: c.Dynamics.Reactivation, Gate: c.Dynamics.Gate},
 		Vasana: vasana.Params(c.Vasana), Index: neighbour.Options{Mode: c.Index.Mode, Workers: c.Limits.Workers},
 		DayStartsAt: c.Diary.DayStartsAt, Idle: c.Session.Idle, MergeAlike: !c.Diary.AlwaysCreate,
