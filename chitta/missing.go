@@ -28,8 +28,8 @@ type Traces struct {
 // it, a file that a restore replaced or Options.Traces tell that there was one: a
 // new one would take its place. It says how the old one comes back. It is nil where
 // the store is there, and where nothing tells of one. A folder of backups outside of
-// the data folder may hold those of other stores, too: where it is known which store
-// is missing, only those of that one count. Other errors are of folders of backups
+// the data folder may hold those of other stores, too: only those count of the store
+// that is missing, where it is known which that is. Other errors are of folders of backups
 // that cannot be read, and of ctx.
 func (o Options) Missing(ctx context.Context) error {
 	path := filepath.Join(o.Dir, FileName)
@@ -55,8 +55,11 @@ func (o Options) Missing(ctx context.Context) error {
 			return err
 		}
 		of := id
-		if folder == own {
+		switch {
+		case folder == own:
 			of = ""
+		case id == "":
+			continue // those of others, for all that is known
 		}
 		newest, _, err := NewestBackup(ctx, folder, of)
 		switch {
