@@ -116,7 +116,7 @@ func faults() []fault {
 			r.decide = failing(at, syscall.EROFS)
 			return "read-only from " + before(at, ref)
 		}},
-		{name: "closed", lacks: root, says: []string{"permission denied"}, plan: func(r *round, ref *reference) string {
+		{name: "closed", lacks: another, says: []string{"permission denied"}, plan: func(r *round, ref *reference) string {
 			r.uid = nobody
 			if !r.deed.daemon && r.rng.IntN(2) == 0 {
 				return "the folder is closed from the beginning"
@@ -161,6 +161,25 @@ func root(*lab) error {
 		return errors.New("only root can start a program as another user")
 	}
 	return nil
+}
+
+// another tells whether a program of another user can be started in the lab's folder.
+func another(l *lab) error {
+	if err := root(l); err != nil {
+		return err
+	}
+	for dir := l.root; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err != nil {
+			return err
+		}
+		if info.Mode().Perm()&0o001 == 0 {
+			return fmt.Errorf("another user cannot go through %s", dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
 }
 
 // mounting tells whether a small disk can be had.

@@ -22,7 +22,11 @@ func TestMain(m *testing.M) {
 // socket has its bounds.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "jt-")
+	parent := "" // where other users go through, if it is there
+	if info, err := os.Stat("/tmp"); err == nil && info.Mode()&os.ModeSticky != 0 {
+		parent = "/tmp"
+	}
+	dir, err := os.MkdirTemp(parent, "jt-")
 	if err != nil {
 		t.Fatal(err)
 	}
