@@ -45,6 +45,10 @@ type Experience struct {
 	Embedding []float32
 	// Date is the entry's own local date, YYYY-MM-DD or empty.
 	Date string
+	// Soul is SOUL.md as it stands, Session what was said before in the same
+	// session, the last at the end: for a model that reads them. Both may be empty.
+	Soul    string
+	Session []string
 }
 
 // Note is one thing to remember, before it was judged.

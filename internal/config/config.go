@@ -22,6 +22,7 @@ type Config struct {
 	Session   Session
 	Soul      Soul
 	Model     Model
+	Door      Door
 	Dynamics  Dynamics
 	Vasana    Vasana
 	Index     Index
@@ -57,10 +58,30 @@ type Soul struct {
 	MaxBytes int
 }
 
-// Model is how the built-in models read.
+// Model is which models read, and how.
 type Model struct {
-	// MaxPieces is how many pieces of a long text are read for its meaning.
+	// MaxPieces is how many pieces of a long text the built-in embedder reads.
 	MaxPieces int
+	// Server is the address of an Ollama server; empty means none.
+	Server string
+	// Chat is the name of its model that judges, narrates and talks, Embed that of
+	// the one that embeds; empty means the built-in one.
+	Chat, Embed string
+	// Deadline is how long one answer may take.
+	Deadline time.Duration
+	// KeepAlive is how long the server keeps a model in memory, Context the tokens
+	// that it reads at most, Threads the processors that it uses, 0 for its own choice.
+	KeepAlive time.Duration
+	Context   int
+	Threads   int
+}
+
+// Door is where clients of Ollama find the companion.
+type Door struct {
+	// Listen is host:port, or a port alone on the loopback; empty means nowhere.
+	Listen string
+	// Recall is how many impressions are woven into a conversation.
+	Recall int
 }
 
 // Dynamics are the numbers of the fold. Its keys are the names of the fields in
@@ -116,7 +137,8 @@ func Default() Config {
 		Diary:       Diary{AlwaysCreate: true},
 		Session:     Session{Idle: 30 * time.Minute},
 		Soul:        Soul{MaxBytes: 8 << 10},
-		Model:       Model{MaxPieces: 32},
+		Model:       Model{MaxPieces: 32, Deadline: time.Minute, KeepAlive: 5 * time.Minute, Context: 4096},
+		Door:        Door{Recall: 6},
 		Dynamics:    Dynamics{Reactivation: reactivation.Default(), Gate: gate.Default().Unscaled()},
 		Vasana:      Vasana{MinPoints: 3, GunaCoherence: 0.9, SemanticLow: 0.3, SemanticHigh: 0.85},
 		Index:       Index{Mode: "auto"},

@@ -3,6 +3,9 @@ package config
 import (
 	"fmt"
 	"math"
+	"net"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -40,7 +43,8 @@ var sections = []struct{ name, about string }{
 	{"retention", "How much of a text is kept, by its category of consent: \"full\"; \"gist\", its first sentences\nup to 200 letters, with addresses, links and numbers masked; \"none\"; or \"\": all of what you\nwrite and import, the gist of a chat. What an entry does to the character does not depend on\nit. A change holds for what comes in from then on. What fades for long loses its text in any\ncase: see bury_below and bury_after."},
 	{"session", "A session is one sitting, or one day of a history."},
 	{"soul", "SOUL.md is who the companion is now. What you write under \"Given\" in it is yours."},
-	{"model", "The models in the binary."},
+	{"model", "The models that read what you write. Those in the binary always work; a model of an\nOllama server understands more, and judges again what it could not judge in time."},
+	{"door", "The address at which clients of Ollama find this companion: they talk to the model of\n[model], with the companion's memory woven in."},
 	{"dynamics.reactivation", "How an entry deepens, fades and turns what is already there. A change holds from\nthe next start on; what was before keeps the values that it was lived with."},
 	{"dynamics.gate", "Which impressions an entry wakes. Similarities are cosines of the built-in embedder."},
 	{"vasana", "How tendencies are found among the impressions."},
@@ -82,6 +86,27 @@ func keys() []key {
 
 		{name: "model.max_pieces", about: "How many pieces (of some 90 words) of one long entry are read for its meaning.", field: func(c *Config) any { return &c.Model.MaxPieces },
 			check: func(c *Config) string { return whole(c.Model.MaxPieces, 1, 4096) }},
+		{name: "model.server", about: "The address of an Ollama server, such as \"http://127.0.0.1:11434\". What you write is\nsent there: it should be yours. Empty: none.", field: func(c *Config) any { return &c.Model.Server },
+			check: func(c *Config) string {
+				return unless(c.Model.Server == "" || address(c.Model.Server), `an address such as "http://127.0.0.1:11434", or ""`)
+			}},
+		{name: "model.chat", about: "The name of its model that judges, narrates and talks, such as \"qwen3:0.6b\". Empty: none.", field: func(c *Config) any { return &c.Model.Chat }},
+		{name: "model.embed", about: "The name of its model that embeds. Empty: the built-in embedder. Another one needs\njivad reembed.", field: func(c *Config) any { return &c.Model.Embed }},
+		{name: "model.deadline", about: "How long one answer may take. The built-in model judges meanwhile what takes longer.", field: func(c *Config) any { return &c.Model.Deadline },
+			check: func(c *Config) string { return duration(c.Model.Deadline, time.Second, time.Hour) }},
+		{name: "model.keep_alive", about: "How long the server keeps a model in memory after an answer; \"0s\" to \"24h\".", field: func(c *Config) any { return &c.Model.KeepAlive },
+			check: func(c *Config) string { return duration(c.Model.KeepAlive, 0, 24*time.Hour) }},
+		{name: "model.context", about: "How many tokens it reads at most; 1024 to 131072.", field: func(c *Config) any { return &c.Model.Context },
+			check: func(c *Config) string { return whole(c.Model.Context, 1024, 131072) }},
+		{name: "model.threads", about: "How many processors the server uses; 0 is its own choice.", field: func(c *Config) any { return &c.Model.Threads },
+			check: func(c *Config) string { return whole(c.Model.Threads, 0, 256) }},
+
+		{name: "door.listen", about: "host:port, or a port alone on this machine only, such as \"11435\". Empty: nowhere.", field: func(c *Config) any { return &c.Door.Listen },
+			check: func(c *Config) string {
+				return unless(c.Door.Listen == "" || listenable(c.Door.Listen), `a port such as "11435", a host and a port such as "127.0.0.1:11435", or ""`)
+			}},
+		{name: "door.recall", about: "How many impressions are woven into a conversation; 0 to 64.", field: func(c *Config) any { return &c.Door.Recall },
+			check: func(c *Config) string { return whole(c.Door.Recall, 0, 64) }},
 	}...)
 	out = append(out, dynamics()...)
 	return append(out, []key{
@@ -137,6 +162,22 @@ func unless(fine bool, want string) string {
 		return ""
 	}
 	return want
+}
+
+// address tells whether a text is the address of a server.
+func address(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == ""
+}
+
+// listenable tells whether a text is a port, or a host and a port.
+func listenable(text string) bool {
+	_, port, err := net.SplitHostPort(text)
+	if err != nil {
+		port = text
+	}
+	n, err := strconv.Atoi(port)
+	return err == nil && n >= 0 && n <= 65535
 }
 
 func whole(n, low, high int) string {

@@ -22,6 +22,7 @@ var arrows = map[string][]string{
 	"internal/sample":     {},
 	"internal/house":      {},
 	"lifecycle/diary":     {},
+	"lifecycle/prompt":    {},
 	"lifecycle/export":    {"chitta/fold", "reactivation", "internal/atomicfile"},
 	"chitta/fold":         {"reactivation", "gate"},
 	"chitta/neighbour":    {"chitta/fold"},
@@ -31,14 +32,14 @@ var arrows = map[string][]string{
 	"soul":                {"reactivation", "internal/atomicfile"},
 	"lifecycle": {
 		"reactivation", "gate", "gate/evidence", "boards", "internal/atomicfile", "internal/ledger",
-		"lifecycle/diary", "lifecycle/export", "chitta", "chitta/fold", "chitta/neighbour", "chitta/vasana", "soul", "soul/lineage",
+		"lifecycle/diary", "lifecycle/export", "lifecycle/prompt", "chitta", "chitta/fold", "chitta/neighbour", "chitta/vasana", "soul", "soul/lineage",
 	},
 	"sync":                     {"soul/lineage"},
 	"sync/hub":                 {"sync", "soul/lineage"},
 	"internal/builtin":         {"chitta/fold", "reactivation", "gate", "lifecycle"},
 	"internal/builtin/usepack": {},                                                               // packs the weights that internal/builtin embeds
 	"internal/builtin/train":   {"internal/builtin", "chitta/fold", "reactivation", "lifecycle"}, // fits its tables
-	"internal/ollama":          {"chitta/fold", "reactivation", "gate", "lifecycle"},
+	"internal/ollama":          {"chitta/fold", "reactivation", "gate", "lifecycle", "lifecycle/prompt"},
 	"internal/api":             {"lifecycle", "soul"},
 	"internal/config":          {"boards", "gate", "reactivation"},
 	"internal/torture":         {"internal/api", "internal/sample", "lifecycle", "soul"}, // takes the program apart, is no part of it

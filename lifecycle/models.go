@@ -1,0 +1,86 @@
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jivad/jivad/chitta/fold"
+)
+
+// What a model can fail with. Both leave the built-in model to do the work.
+var (
+	// ErrModelAway: the server cannot be reached, has not the model, or has no room
+	// for it now. It says nothing of what was asked.
+	ErrModelAway = errors.New("the model cannot be reached")
+	// ErrModelAnswer: what came back cannot be used, after one try to have it
+	// repaired, or did not come in time.
+	ErrModelAnswer = errors.New("the model's answer cannot be used")
+)
+
+// Assessment is what somebody says of an experience.
+type Assessment struct {
+	Judgement fold.Judgement
+	// Category is a category of consent, or empty where there is no opinion; it is
+	// never used to lower what the person set.
+	Category string
+	// Gist says the experience in at most 200 characters, Reason in a few words why
+	// it was judged so; both are empty where nobody says it.
+	Gist, Reason string
+}
+
+// Model is a language model behind the built-in ones: it may be slow, away, or
+// wrong. It is asked one question at a time, or a few.
+type Model interface {
+	// ID names the model, its digest as far as it is known, and the version of what
+	// it is asked; it is recorded with each judgement.
+	ID() string
+	// Assess judges an experience. Errors: ErrModelAway, ErrModelAnswer.
+	Assess(ctx context.Context, e Experience) (Assessment, error)
+	// Narrate says in a few sentences what a summary of a session says.
+	Narrate(ctx context.Context, summary string) (string, error)
+	// Name calls a tendency by a few words, from the words of its entries.
+	Name(ctx context.Context, terms, excerpts []string) (string, error)
+	// Chat answers a conversation and gives each piece of the answer to emit as it
+	// comes. An error of emit ends it and is returned.
+	Chat(ctx context.Context, messages []ChatMessage, emit func(piece string) error) (ChatEnd, error)
+	// State tells how it is.
+	State() ModelState
+	// Watch calls changed, from a goroutine of its own, whenever the server or the
+	// model came or went, or its digest changed, until ctx ends.
+	Watch(ctx context.Context, changed func(ModelState))
+}
+
+// ChatMessage is one message of a conversation.
+type ChatMessage struct {
+	// Role is "system", "user" or "assistant".
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// ChatEnd tells how an answer ended.
+type ChatEnd struct {
+	// Cut says that it was longer than it may be.
+	Cut    bool          `json:"cut,omitempty"`
+	Tokens int           `json:"tokens,omitempty"`
+	Took   time.Duration `json:"took_ns"`
+}
+
+// ModelState tells how the model is.
+type ModelState struct {
+	// Name is that of the model, Server where it is, Digest which one it is: empty
+	// while that is not known.
+	Name   string `json:"name"`
+	Server string `json:"server"`
+	Digest string `json:"digest,omitempty"`
+	// Away says why it cannot be asked, since when, and when it is tried again;
+	// empty while it can.
+	Away  string    `json:"away,omitempty"`
+	Since time.Time `json:"since,omitzero"`
+	Next  time.Time `json:"next_try,omitzero"`
+	// Calls, Repairs and Failures count requests, second tries, and answers that
+	// could not be used, since the start.
+	Calls    uint64 `json:"calls"`
+	Repairs  uint64 `json:"repairs"`
+	Failures uint64 `json:"failures"`
+}
