@@ -15,9 +15,9 @@ import (
 // Entry is one event to append, with the text that stands beside it.
 type Entry struct {
 	Body fold.Body
-	// Text is kept beside an Experienced event, nil for none. For a Superseded one
-	// it replaces the text of the target; nil leaves that, or takes it away where
-	// NoText says so.
+	// Text is kept beside an Experienced event, nil for none. For a Superseded or
+	// Reassessed one it replaces the text of the target; nil leaves that, or, for a
+	// Superseded one, takes it away where NoText says so.
 	Text   *Text
 	NoText bool
 }

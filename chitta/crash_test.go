@@ -349,7 +349,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 			return err
 		},
 	} {
-		if err := open(); err == nil || !strings.Contains(err.Error(), "schema 3, this program knows 2") {
+		if err := open(); err == nil || !strings.Contains(err.Error(), "schema 4, this program knows 3") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

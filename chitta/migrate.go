@@ -34,7 +34,8 @@ func (s *Store) migrate(ctx context.Context, report FileReport) error {
 	return nil
 }
 
-// forward seals what stands beside the log. Schema 1 had nothing in the place of a
+// forward seals what stands beside the log, where it is of schema 1; of schema 2 all
+// is as it should be. Schema 1 had nothing in the place of a
 // text that was not to be kept. That now says of an entry that it is buried, and
 // schema 1 buried none, so each of them gets the mark that it has today.
 func (s *Store) forward(ctx context.Context, m Meta, last uint64) error {
@@ -42,6 +43,9 @@ func (s *Store) forward(ctx context.Context, m Meta, last uint64) error {
 		if err := s.view(func(tx *bolt.Tx) error { return inspect(tx, s.file, everything) }); err != nil {
 			return err
 		}
+	}
+	if !s.plain {
+		return s.update(func(tx *bolt.Tx) error { return putMeta(tx, m) })
 	}
 	unmarked, err := s.textless(ctx, last)
 	if err != nil {

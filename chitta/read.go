@@ -28,6 +28,13 @@ type Text struct {
 	Label string `json:"label,omitempty"`
 	// Gist says that Body is the gist of what was written, not all of it.
 	Gist bool `json:"gist,omitempty"`
+	// Summary is what a model said of it in a sentence or two, Reason why it judged
+	// it so; empty where none did.
+	Summary string `json:"summary,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	// Answer is what was answered to it in a conversation, By who did.
+	Answer string `json:"answer,omitempty"`
+	By     string `json:"by,omitempty"`
 }
 
 // Source is what was last seen of one diary file.
@@ -55,6 +62,11 @@ func (s *Store) putText(tx *bolt.Tx, seq uint64, e Entry) error {
 	case fold.Experienced:
 	case fold.Superseded:
 		if e.Text == nil && !e.NoText {
+			return nil
+		}
+		key = sequenceKey(b.Target)
+	case fold.Reassessed:
+		if e.Text == nil { // what is kept stays
 			return nil
 		}
 		key = sequenceKey(b.Target)

@@ -27,8 +27,9 @@ const (
 	FileName  = "chitta.db"
 	ownerName = "owner.json"
 	// schemaVersion 2 put seals before texts, records of diary files and values,
-	// and a mark in the place of a text that was not to be kept.
-	schemaVersion = 2
+	// and a mark in the place of a text that was not to be kept; 3 has changes of model
+	// in the log, which a program of before cannot read.
+	schemaVersion = 3
 	firstSealed   = 2
 	lockTimeout   = time.Second
 )

@@ -175,6 +175,8 @@ func (x *exporting) writeExperiences(ctx context.Context) error {
 			x.settings.Changes = append(x.settings.Changes, export.ParamsChange{Order: x.order, Recorded: when, Parameters: params})
 		case fold.EmbedderChanged:
 			x.embedderChanged(e, b)
+		case fold.ModelChanged:
+			x.settings.Models = append(x.settings.Models, export.ModelChange{Order: x.order, Recorded: when, Model: b.Model, Digest: b.Digest})
 		case fold.Excised:
 			x.removals = append(x.removals, export.NewRemoval(x.order, e.Header, b))
 		default:

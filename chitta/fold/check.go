@@ -59,6 +59,8 @@ func Check(s *State, body Body) error {
 		return errors.Join(checkTarget(s, b.Target), CheckJudgement(b.Judgement))
 	case Excised:
 		return nil
+	case ModelChanged:
+		return errors.Join(checkLength("model", b.Model, 1, 128), checkLength("digest", b.Digest, 0, 128))
 	}
 	return fmt.Errorf("%w: unknown kind %T", ErrEvent, body)
 }

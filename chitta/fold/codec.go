@@ -66,6 +66,9 @@ func Encode(e Event) ([]byte, error) {
 		}
 		w.raw(b.Before[:])
 		w.raw(b.After[:])
+	case ModelChanged:
+		w.str(b.Model)
+		w.str(b.Digest)
 	default:
 		return nil, fmt.Errorf("%w: unknown kind %T", ErrEvent, e.Body)
 	}
@@ -127,6 +130,8 @@ func Decode(seq uint64, data []byte) (Event, error) {
 		r.raw(b.Before[:])
 		r.raw(b.After[:])
 		e.Body = b
+	case KindModelChanged:
+		e.Body = ModelChanged{Model: r.str(), Digest: r.str()}
 	default:
 		r.fail("kind %d", kind)
 	}

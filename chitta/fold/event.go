@@ -26,6 +26,7 @@ const (
 	KindReassessed      Kind = 6
 	KindExcised         Kind = 7
 	KindSuperseded      Kind = 8
+	KindModelChanged    Kind = 9
 )
 
 // Judgement is what an assessor said of one experience, once.
@@ -134,6 +135,14 @@ type EmbedderChanged struct {
 	Rows *Matrix
 }
 
+// ModelChanged records which model judges from here on. It changes nothing in the
+// state: each judgement names its assessor.
+type ModelChanged struct {
+	// Model is the name that it is asked for by, 1 to 128 bytes, Digest what it is
+	// by the server's account, at most 128 bytes; empty where it tells none.
+	Model, Digest string
+}
+
 // Excised records that events were removed: ids and digests only.
 type Excised struct {
 	IDs []ID
@@ -148,7 +157,7 @@ type Excised struct {
 type Event struct {
 	Header
 	// Body is one of SessionOpened, SessionClosed, Experienced, Superseded,
-	// Reassessed, ParamsChanged, EmbedderChanged, Excised.
+	// Reassessed, ParamsChanged, EmbedderChanged, Excised, ModelChanged.
 	Body Body
 }
 
@@ -178,3 +187,6 @@ func (EmbedderChanged) Kind() Kind { return KindEmbedderChanged }
 
 // Kind implements Body.
 func (Excised) Kind() Kind { return KindExcised }
+
+// Kind implements Body.
+func (ModelChanged) Kind() Kind { return KindModelChanged }

@@ -33,7 +33,7 @@ func FuzzEvent(f *testing.F) {
 	for _, b := range []fold.Body{
 		fold.Superseded{Target: 3, Key: x.Key, Embedding: x.Embedding, Embedder: x.Embedder, Judgement: x.Judgement},
 		fold.Reassessed{Target: 3, Judgement: x.Judgement}, fold.ParamsChanged{Params: fold.DefaultParams()},
-		fold.Excised{IDs: []fold.ID{x.ID}, Keys: []fold.Key{x.Key}},
+		fold.Excised{IDs: []fold.ID{x.ID}, Keys: []fold.Key{x.Key}}, fold.ModelChanged{Model: "a:b", Digest: "cd"},
 	} {
 		data, err := fold.Encode(fold.Event{Body: b})
 		if err != nil {

@@ -58,8 +58,9 @@ func Step(s *State, e Event, near []Candidate) (Outcome, error) {
 		if out, err = s.experience(e.Sequence, b, near); err != nil {
 			return Outcome{Index: -1}, &EventError{e.Sequence, err}
 		}
-	case Superseded, Reassessed, Excised:
-		// Amendments act through resolution, at the place of what they amend.
+	case Superseded, Reassessed, Excised, ModelChanged:
+		// Amendments act through resolution, at the place of what they amend; what a
+		// model is changes nothing that was judged.
 	}
 	s.Sequence = e.Sequence
 	return out, nil

@@ -210,6 +210,8 @@ type Settings struct {
 	InForce json.RawMessage `json:"in_force"`
 	// Changes put parameters in force, from their place in the order on.
 	Changes []ParamsChange `json:"changes"`
+	// Models say which model judged, from their place in the order on.
+	Models []ModelChange `json:"models,omitempty"`
 	// Embedders are those that were put in force.
 	Embedders []EmbedderChange `json:"embedders"`
 }
@@ -219,6 +221,14 @@ type ParamsChange struct {
 	Order uint64 `json:"order"`
 	Recorded
 	Parameters json.RawMessage `json:"parameters"`
+}
+
+// ModelChange says which model judges from its place in the order on.
+type ModelChange struct {
+	Order uint64 `json:"order"`
+	Recorded
+	Model  string `json:"model"`
+	Digest string `json:"digest,omitempty"`
 }
 
 // EmbedderChange puts an embedder in force.

@@ -138,6 +138,9 @@ func (x *Folder) readSettings() error {
 	if now != last {
 		return at(FileParameters, 0, fmt.Errorf("%w: what is in force is not what the last change says", ErrDamaged))
 	}
+	for _, c := range x.settings.Models {
+		x.add(FileParameters, 0, fold.Event{Header: c.header(c.Order), Body: fold.ModelChanged{Model: c.Model, Digest: c.Digest}})
+	}
 	named := map[string]bool{}
 	for i, c := range x.settings.Embedders {
 		if _, there := x.Manifest.Files[c.Vectors]; c.Vectors != "" && (!there || c.Vectors != VectorsFile(c.Order)) {
