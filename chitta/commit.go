@@ -20,6 +20,9 @@ type Entry struct {
 	// Superseded one, takes it away where NoText says so.
 	Text   *Text
 	NoText bool
+	// Beside, if not nil, gives a record that is kept beside the log, for the place
+	// that the entry has.
+	Beside func(seq uint64) Value
 }
 
 // Value is a record kept under a name beside the log; nil Data removes it.
@@ -222,6 +225,13 @@ func (s *Store) writeBatch(tx *bolt.Tx, r *request, p *probe, h fold.Header) err
 		}
 		if err := s.putText(tx, seq, e); err != nil {
 			return err
+		}
+		if e.Beside != nil {
+			if v := e.Beside(seq); v.Name != "" {
+				if err := s.put(tx, bucketValues, []byte(v.Name), v.Data); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	for _, v := range r.batch.Values {

@@ -33,6 +33,11 @@ type Options struct {
 	SoulBytes int
 	Embedder  Embedder
 	Assessor  Assessor
+	// Model, if not nil, judges better than Assessor, narrates and talks, as far as it
+	// can be reached. Deadline is how long one answer may take; 0 means a minute. Rest
+	// is the longest pause between two entries that are judged again, 0 means 10 s.
+	Model          Model
+	Deadline, Rest time.Duration
 	// Params are put in force where they differ from the store's.
 	Params fold.Params
 	Vasana vasana.Params
@@ -88,6 +93,9 @@ type Companion struct {
 	workers sync.WaitGroup
 	backups backups
 	cancel  context.CancelFunc
+	// owing wakes who judges again what the model owes.
+	owing  chan struct{}
+	counts counts
 
 	// life is touched by the worker only.
 	life life
@@ -134,7 +142,7 @@ func Open(ctx context.Context, o Options) (*Companion, error) {
 		opts: o, store: store, log: o.Log, queue: newQueue(o.Queue), started: time.Now(),
 		files: soul.Files{SoulPath: o.SoulPath, ArchiveDir: filepath.Join(o.Dir, "soul", "archive")},
 	}
-	c.backups.wake = make(chan struct{}, 1)
+	c.backups.wake, c.owing = make(chan struct{}, 1), make(chan struct{}, 1)
 	if err := c.begin(ctx); err != nil {
 		return nil, errors.Join(store.Explain(err), store.Close(ctx))
 	}
@@ -151,6 +159,12 @@ func withDefaults(o Options) Options {
 	}
 	if o.Idle == 0 {
 		o.Idle = 30 * time.Minute
+	}
+	if o.Deadline == 0 {
+		o.Deadline = time.Minute
+	}
+	if o.Rest == 0 {
+		o.Rest = 10 * time.Second
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

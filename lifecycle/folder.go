@@ -20,6 +20,7 @@ func (c *Companion) Run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	beside.Go(func() { c.watchClock(ctx) })
 	beside.Go(func() { c.watchBackups(ctx) })
+	beside.Go(func() { c.reassess(ctx) })
 	defer beside.Wait()
 	for c.opts.Diary != "" {
 		err := c.watchDiary(ctx)

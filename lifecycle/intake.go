@@ -32,7 +32,7 @@ type prepared struct {
 	note      Note
 	key       fold.Key
 	embedding []float32
-	judgement fold.Judgement
+	opinion   opinion
 	// known says that the note was in the store when it was prepared.
 	known bool
 	// replaces is the sequence of the entry that this note is an edit of.
@@ -149,8 +149,13 @@ func (p *pending) wait(ctx context.Context) (Receipt, error) {
 // submit queues a note: embedding and judging ahead, then the fold in its turn.
 func (c *Companion) submit(ctx context.Context, l line, p *prepared) (*pending, error) {
 	r := &pending{}
+	hurry, press := context.WithCancel(context.Background())
 	r.task = &task{
-		prepare: func(ctx context.Context) error { return c.prepare(ctx, p) },
+		hurry: press,
+		prepare: func(ctx context.Context) error {
+			defer press()
+			return c.prepare(ctx, p, hurry)
+		},
 		run: func(ctx context.Context, err error) error {
 			return p.course.run(func() error {
 				if err == nil {
@@ -161,13 +166,14 @@ func (c *Companion) submit(ctx context.Context, l line, p *prepared) (*pending, 
 		},
 	}
 	if err := c.queue.put(ctx, l, r.task); err != nil {
+		press()
 		return nil, err
 	}
 	return r, nil
 }
 
 // prepare embeds and judges, unless the note is known already.
-func (c *Companion) prepare(ctx context.Context, p *prepared) error {
+func (c *Companion) prepare(ctx context.Context, p *prepared, hurry context.Context) error {
 	if _, p.known = c.store.Has(p.key); p.known {
 		return nil
 	}
@@ -179,11 +185,10 @@ func (c *Companion) prepare(ctx context.Context, p *prepared) error {
 		return fmt.Errorf("%w: embed: %w", ErrUnjudged, err)
 	}
 	judging := time.Now()
-	p.judgement, err = c.opts.Assessor.Assess(ctx, Experience{Text: p.note.Text, Embedding: p.embedding, Date: p.note.Date})
-	if err != nil {
+	if p.opinion, err = c.judge(ctx, p, hurry); err != nil {
 		return fmt.Errorf("%w: judge: %w", ErrUnjudged, err)
 	}
-	if err := fold.CheckJudgement(p.judgement); err != nil {
+	if err := fold.CheckJudgement(p.opinion.Judgement); err != nil {
 		return fmt.Errorf("%w: judge: %w", ErrUnjudged, err)
 	}
 	p.judged = time.Since(judging)
@@ -197,7 +202,7 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 		return c.known(ctx, p, seq)
 	}
 	if p.embedding == nil { // it was known when its turn to be prepared came, and was edited since
-		if err := c.prepare(ctx, p); err != nil {
+		if err := c.prepare(ctx, p, ctx); err != nil {
 			return Receipt{}, err
 		}
 	}
@@ -213,12 +218,13 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	}
 	body := fold.Experienced{
 		ID: c.freshID(p), Key: p.key, Date: p.note.Date, Source: p.note.Source, Category: p.note.Category,
-		Embedder: c.opts.Embedder.ID(), Embedding: p.embedding, Judgement: p.judgement, AlwaysCreate: !c.opts.MergeAlike,
+		Embedder: c.opts.Embedder.ID(), Embedding: p.embedding, Judgement: p.opinion.Judgement, AlwaysCreate: !c.opts.MergeAlike,
 	}
 	entry, err := c.kept(body, p.note)
 	if err != nil {
 		return Receipt{}, err
 	}
+	entry.Text, entry.Beside = p.opinion.said(entry.Text), p.opinion.owes(entry)
 	b.Entries = append(b.Entries, entry)
 	if p.last {
 		p.source.Entries[p.place].FromBatch = len(b.Entries)
@@ -230,6 +236,9 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	}
 	p.settle(results[len(results)-1].Sequence)
 	c.life.touch(p)
+	if p.opinion.owed {
+		c.reassessSoon()
+	}
 	return c.receipt(results[len(results)-1], body), nil
 }
 
@@ -255,11 +264,12 @@ func (c *Companion) known(ctx context.Context, p *prepared, seq uint64) (Receipt
 
 // edit replaces an earlier entry by what the person made of it.
 func (c *Companion) edit(ctx context.Context, p *prepared) (Receipt, error) {
-	body := fold.Superseded{Target: p.replaces, Key: p.key, Embedding: p.embedding, Embedder: c.opts.Embedder.ID(), Judgement: p.judgement}
+	body := fold.Superseded{Target: p.replaces, Key: p.key, Embedding: p.embedding, Embedder: c.opts.Embedder.ID(), Judgement: p.opinion.Judgement}
 	entry, err := c.kept(body, p.note)
 	if err != nil {
 		return Receipt{}, err
 	}
+	entry.Text, entry.Beside = p.opinion.said(entry.Text), p.opinion.owes(entry)
 	b := chitta.Batch{Entries: []chitta.Entry{entry}}
 	p.settle(p.replaces)
 	if p.last {

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // task is one piece of work on its way through the queue: prepared by any
@@ -10,6 +11,9 @@ import (
 type task struct {
 	prepare func(ctx context.Context) error
 	run     func(ctx context.Context, prepared error) error
+	// hurry, if not nil, has the preparation do with less: others wait behind it.
+	hurry   func()
+	pressed bool
 	// taken and ready are guarded by the queue.
 	taken, ready bool
 	prepared     error
@@ -25,6 +29,8 @@ type queue struct {
 	bounds [2]int
 	// stopped ends everything; draining only refuses new tasks.
 	stopped, draining bool
+	// patience is how long the first of a line may keep others waiting.
+	patience time.Duration
 }
 
 type line int
@@ -35,7 +41,7 @@ const (
 )
 
 func newQueue(bound int) *queue {
-	q := &queue{bounds: [2]int{bound, bound}}
+	q := &queue{bounds: [2]int{bound, bound}, patience: patience}
 	q.change = sync.NewCond(&q.mu)
 	return q
 }
@@ -78,7 +84,22 @@ func (q *queue) add(l line, t *task) {
 		t.taken, t.ready = true, true
 	}
 	q.lines[l] = append(q.lines[l], t)
+	q.press(l)
 	q.change.Broadcast()
+}
+
+// patience is how long an entry waits for its model while others wait behind it.
+const patience = 2 * time.Second
+
+// press has the first of a line hurry where it keeps others waiting.
+func (q *queue) press(l line) {
+	if len(q.lines[l]) < 2 {
+		return
+	}
+	if t := q.lines[l][0]; !t.ready && t.hurry != nil && !t.pressed {
+		t.pressed = true
+		time.AfterFunc(q.patience, t.hurry)
+	}
 }
 
 // prepareAll prepares tasks until the queue is stopped.
@@ -136,6 +157,7 @@ func (q *queue) next() *task {
 			}
 			if t := q.lines[l][0]; t.ready {
 				q.lines[l] = q.lines[l][1:]
+				q.press(line(l))
 				q.change.Broadcast()
 				return t
 			}

@@ -64,6 +64,7 @@ func (c *Companion) show(state *fold.State, seq uint64) (Impression, error) {
 		return out, err
 	}
 	out.Text, out.Kept = t.Body, kept
+	out.Summary, out.Reason, out.Answer, out.By = t.Summary, t.Reason, t.Answer, t.By
 	if row, ok := rowOf(state, seq); ok {
 		m := state.Impressions[row]
 		out.Session, out.LastSession, out.Activations = int(m.Born), int(m.Last), int(m.Activations)
@@ -231,6 +232,9 @@ func (c *Companion) Status(ctx context.Context) (Status, error) {
 		}
 	}
 	s.Backups = c.backupStatus()
+	if s.Model, err = c.modelStatus(); err != nil {
+		return s, err
+	}
 	for _, p := range []string{faultOf(c.store), c.backups.problem()} {
 		if p != "" {
 			s.Problems = append(s.Problems, p)

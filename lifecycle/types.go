@@ -171,6 +171,20 @@ type Status struct {
 	Problems    []string       `json:"problems,omitempty"`
 	// Unplaced impressions have no vector since the embedder changed.
 	Unplaced int `json:"unplaced,omitempty"`
+	// Model is the language model behind the built-in ones, nil where there is none.
+	Model *ModelStatus `json:"model,omitempty"`
+}
+
+// ModelStatus is how the model is, and what it did since the start.
+type ModelStatus struct {
+	ModelState
+	// Fallbacks counts entries that the built-in assessor judged in its place, Owed
+	// those that it is still to judge, Reassessed those that it has judged since,
+	// GivenUp those that it had no answer for.
+	Fallbacks  int64 `json:"fallbacks"`
+	Owed       int64 `json:"owed"`
+	Reassessed int64 `json:"reassessed"`
+	GivenUp    int64 `json:"given_up"`
 }
 
 // RecallQuery asks for entries by meaning and by words.
@@ -195,6 +209,12 @@ type Impression struct {
 	Text string `json:"text,omitempty"`
 	// Kept says how much of what was written Text is.
 	Kept Keep `json:"kept"`
+	// Summary is what a model said of it, Reason why it judged it so; Answer is what
+	// was answered to it in a conversation, By who did.
+	Summary string `json:"summary,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	Answer  string `json:"answer,omitempty"`
+	By      string `json:"by,omitempty"`
 	// BuryAt is the session at whose end it will be buried if nothing lifts it
 	// before, 0 where that is not in sight.
 	BuryAt  int    `json:"bury_at,omitempty"`
