@@ -35,6 +35,8 @@ type Text struct {
 	// Answer is what was answered to it in a conversation, By who did.
 	Answer string `json:"answer,omitempty"`
 	By     string `json:"by,omitempty"`
+	// Own is the share of its words that the companion had said before, in [0,1].
+	Own float64 `json:"own,omitempty"`
 }
 
 // Source is what was last seen of one diary file.

@@ -33,6 +33,10 @@ type prepared struct {
 	key       fold.Key
 	embedding []float32
 	opinion   opinion
+	// answer is what was answered to it in a conversation, by is who did.
+	answer, by string
+	// own is the share of its words that are the companion's own, in [0,1].
+	own float64
 	// known says that the note was in the store when it was prepared.
 	known bool
 	// replaces is the sequence of the entry that this note is an edit of.
@@ -188,6 +192,8 @@ func (c *Companion) prepare(ctx context.Context, p *prepared, hurry context.Cont
 	if p.opinion, err = c.judge(ctx, p, hurry); err != nil {
 		return fmt.Errorf("%w: judge: %w", ErrUnjudged, err)
 	}
+	p.own = c.ownShare(p.note.Text)
+	p.opinion.Judgement = lessened(p.opinion.Judgement, p.own)
 	if err := fold.CheckJudgement(p.opinion.Judgement); err != nil {
 		return fmt.Errorf("%w: judge: %w", ErrUnjudged, err)
 	}
@@ -224,8 +230,15 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	if err != nil {
 		return Receipt{}, err
 	}
-	entry.Text, entry.Beside = p.opinion.said(entry.Text), p.opinion.owes(entry)
+	entry.Text, entry.Beside = p.beside(p.opinion.said(entry.Text)), p.opinion.owes(entry)
 	b.Entries = append(b.Entries, entry)
+	if p.answer != "" {
+		v, err := c.ownWords(p.answer)
+		if err != nil {
+			return Receipt{}, err
+		}
+		b.Values = append(b.Values, v)
+	}
 	if p.last {
 		p.source.Entries[p.place].FromBatch = len(b.Entries)
 		b.Sources = []chitta.Source{*p.source}
@@ -269,7 +282,7 @@ func (c *Companion) edit(ctx context.Context, p *prepared) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
-	entry.Text, entry.Beside = p.opinion.said(entry.Text), p.opinion.owes(entry)
+	entry.Text, entry.Beside = p.beside(p.opinion.said(entry.Text)), p.opinion.owes(entry)
 	b := chitta.Batch{Entries: []chitta.Entry{entry}}
 	p.settle(p.replaces)
 	if p.last {

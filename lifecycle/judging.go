@@ -340,6 +340,7 @@ func (c *Companion) settleAll(ctx context.Context, done []judged) error {
 		switch {
 		case j.dropped:
 		case j.assessment != nil:
+			j.assessment.Judgement = lessened(j.assessment.Judgement, t.Own)
 			b.Entries = append(b.Entries, chitta.Entry{
 				Body: fold.Reassessed{Target: j.owed.seq, Judgement: j.assessment.Judgement}, Text: j.assessment.said(&t),
 			})

@@ -1,9 +1,13 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
-	"errors"
+	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/jivad/jivad/lifecycle/prompt"
 )
 
 // Woven is what a conversation is given to know of the companion.
@@ -49,44 +53,175 @@ type TalkReport struct {
 	Receipt *Receipt `json:"receipt,omitempty"`
 }
 
-// Weave gathers what a conversation is to know, for the last thing that was said.
-// recall is how many impressions, 0 to 64.
+// ByReflection names the built-in reflection as who answered.
+const ByReflection = "builtin-reflection/1"
+
+// Weave gathers what a conversation is to know, for the last thing that was said:
+// SOUL.md, and what the companion is reminded of. recall is how many impressions, 0
+// to 64.
 func (c *Companion) Weave(ctx context.Context, said string, recall int) (Woven, error) {
-	var out Woven
+	out := Woven{Recalled: []Recalled{}}
 	doc, err := c.files.Current()
 	if err != nil {
 		return out, err
 	}
-	if recall > 0 && strings.TrimSpace(said) != "" {
-		if out.Recalled, err = c.Recall(ctx, RecallQuery{Text: clip(said, 2000), Limit: recall}); err != nil {
+	if recall > 0 && strings.ContainsFunc(said, visible) {
+		out.Recalled, err = c.Recall(ctx, RecallQuery{Text: clip(said, longestQuery), Limit: min(recall, mostRecalled), Reminded: true})
+		if err != nil {
 			return out, err
 		}
 	}
-	var b strings.Builder
-	b.Write(doc)
+	var memories []prompt.Memory
 	for _, r := range out.Recalled {
-		b.WriteString("\n- " + r.Impression.Date + ": " + r.Impression.Text)
+		if r.Impression.Text != "" {
+			memories = append(memories, prompt.Memory{Date: r.Impression.Date, Text: r.Impression.Text})
+		}
 	}
-	out.System = b.String()
+	out.System = prompt.Chat(string(doc), memories)
 	return out, nil
 }
 
-// Remember makes a turn an event. It returns when that is durable.
+const (
+	// longestQuery is how much of what was said is taken to recall by, in bytes.
+	longestQuery = 2000
+	mostRecalled = 64
+	// usuallyRecalled is how many impressions an answer knows of.
+	usuallyRecalled = 6
+	// longestAnswer is how much of an answer is kept beside the entry, in bytes.
+	longestAnswer = 16 << 10
+)
+
+// Remember makes a turn an event: what was said is the experience, and what was
+// answered is kept beside it. It returns when that is durable. What was answered is
+// known again when it comes back, in the diary say.
 func (c *Companion) Remember(ctx context.Context, t Turn) (Receipt, error) {
-	if t.Source == "" {
-		t.Source = sourceChat
+	source := cmp.Or(t.Source, sourceChat)
+	if source != sourceChat && !strings.HasPrefix(source, sourceChat+":") {
+		source = sourceChat + ":" + source
 	}
-	return c.Write(ctx, Note{Text: t.Said, Source: t.Source})
+	p, err := c.newPrepared(Note{Text: t.Said, Date: c.today(), Source: source}, live)
+	if err != nil {
+		return Receipt{}, err
+	}
+	p.answer, p.by = clip(strings.ToValidUTF8(t.Answered, "\uFFFD"), longestAnswer), clip(t.By, 128)
+	r, err := c.submit(ctx, interactive, p)
+	if err != nil {
+		return Receipt{}, err
+	}
+	return r.wait(ctx)
 }
 
-// Reflect answers without a model, from what is remembered.
-func (c *Companion) Reflect(context.Context, string) (string, error) {
-	return "", errors.New("not yet")
+// Reflect answers without a model: with what is remembered of it, and no more. It is
+// the same for the same store and words.
+func (c *Companion) Reflect(ctx context.Context, said string) (string, error) {
+	w, err := c.Weave(ctx, said, usuallyRecalled)
+	if err != nil {
+		return "", err
+	}
+	return reflection(w.Recalled), nil
+}
+
+// reflection says what was recalled.
+func reflection(recalled []Recalled) string {
+	const most = 3
+	var lines []string
+	for _, r := range recalled {
+		m := r.Impression
+		text := strings.TrimSpace(excerpt(m.Text, ""))
+		if text == "" || len(lines) == most {
+			continue
+		}
+		when := "Once"
+		if m.Date != "" {
+			when = "On " + m.Date
+		}
+		lines = append(lines, fmt.Sprintf("%s you wrote: “%s”", when, text))
+	}
+	if len(lines) == 0 {
+		return "I have no model to think with now, and what you say brings nothing back. I keep it."
+	}
+	return "I have no model to think with now; this is what it brings back.\n\n" + strings.Join(lines, "\n\n")
 }
 
 // Talk answers what somebody says, with the companion's memory, and gives each
-// piece of the answer to emit as it comes. The turn becomes an event, also where
-// ctx ends in the middle of the answer.
+// piece of the answer to emit as it comes. Where the model cannot be asked the
+// built-in reflection answers. The turn becomes an event, also where ctx ends, or
+// the model, in the middle of the answer. Errors: ErrEmpty, ErrTooLong, or one of
+// emit.
 func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece string) error) (TalkReport, error) {
-	return TalkReport{}, errors.New("not yet")
+	out := TalkReport{Recalled: []Recalled{}}
+	if _, err := c.newPrepared(Note{Text: r.Said}, live); err != nil {
+		return out, err
+	}
+	woven, err := c.Weave(ctx, r.Said, usuallyRecalled)
+	if err != nil {
+		return out, err
+	}
+	out.Recalled = woven.Recalled
+	var answer strings.Builder
+	pass := func(piece string) error {
+		answer.WriteString(piece)
+		return emit(piece)
+	}
+	failed := c.answerTo(ctx, r, woven, &out, &answer, pass)
+	out.Answer = answer.String()
+	if r.Forget || failed != nil && ctx.Err() == nil {
+		return out, failed
+	}
+	// What was said is kept, whoever left.
+	receipt, err := c.Remember(context.WithoutCancel(ctx), Turn{Said: r.Said, Answered: out.Answer, By: out.By, Source: sourceChat})
+	if err != nil {
+		return out, err
+	}
+	out.Receipt = &receipt
+	return out, nil
+}
+
+// answerTo has the model answer, or the built-in reflection. An error is of emit, or
+// says that ctx ended.
+func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, out *TalkReport, answer *strings.Builder, pass func(string) error) error {
+	if c.opts.Model == nil {
+		out.Why = "no model is configured"
+	} else {
+		messages := append([]ChatMessage{{Role: "system", Content: woven.System}}, lastTurns(r.History)...)
+		messages = append(messages, ChatMessage{Role: "user", Content: prompt.Neutral(r.Said)})
+		out.By = c.opts.Model.ID()
+		var gone error
+		_, err := c.opts.Model.Chat(ctx, messages, func(piece string) error {
+			gone = pass(piece)
+			return gone
+		})
+		switch {
+		case gone != nil:
+			return gone
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil:
+			return nil
+		case answer.Len() > 0: // it broke off; what came stays
+			out.Why = "the answer broke off: " + err.Error()
+			return nil
+		}
+		out.Why = err.Error()
+	}
+	out.By = ByReflection
+	return pass(reflection(woven.Recalled))
+}
+
+// lastTurns are the last messages of a conversation, as many as a small model reads.
+func lastTurns(history []ChatMessage) []ChatMessage {
+	const most, bytes = 20, 16 << 10
+	var out []ChatMessage
+	room := bytes
+	for _, m := range slices.Backward(history) {
+		if room -= len(m.Content); room < 0 || len(out) == most {
+			break
+		}
+		if m.Role != "assistant" {
+			m.Role = "user"
+		}
+		out = append(out, ChatMessage{Role: m.Role, Content: prompt.Neutral(m.Content)})
+	}
+	slices.Reverse(out)
+	return out
 }

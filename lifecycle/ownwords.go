@@ -1,0 +1,144 @@
+package lifecycle
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/chitta/fold"
+)
+
+// What the companion said comes back at times: somebody copies an answer, or all of
+// SOUL.md, into the diary. That is no new experience of full force, else it would grow
+// by its own echo. So what it says is kept as digests of runs of words, and an entry
+// counts the less the more of its runs are among them.
+
+const (
+	// valueOwnWords names the digests, eight bytes each, the newest last. They go
+	// when anything is forgotten: an answer may have quoted it.
+	valueOwnWords = "model/own-words"
+	// mostOwn bounds them: some hundred answers.
+	mostOwn = 8192
+	// run is how many words, or letters of scripts without spaces, are one.
+	run = 6
+	// hardly is the share below which an entry only has some phrases in common.
+	hardly = 0.3
+)
+
+// runsIn are the digests of the runs of words of a text, in order.
+func runsIn(text string) []uint64 {
+	var words []string
+	for _, w := range strings.FieldsFunc(plain(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if !strings.ContainsFunc(w, spaceless) {
+			words = append(words, w)
+			continue
+		}
+		for _, r := range w {
+			words = append(words, string(r))
+		}
+	}
+	var out []uint64
+	for i := 0; i+run <= len(words); i++ {
+		h := fnv.New64a()
+		for _, w := range words[i : i+run] {
+			_, _ = h.Write([]byte(w + " ")) // it never fails
+		}
+		out = append(out, h.Sum64())
+	}
+	return out
+}
+
+// spaceless tells of letters of scripts that set no spaces between words.
+func spaceless(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+}
+
+// ownWords is the record of what the companion has said, with one answer more.
+func (c *Companion) ownWords(answer string) (chitta.Value, error) {
+	list, err := c.saidBefore()
+	if err != nil {
+		return chitta.Value{}, err
+	}
+	list = append(list, runsIn(answer)...)
+	list = list[max(0, len(list)-mostOwn):]
+	data := make([]byte, 0, 8*len(list))
+	for _, x := range list {
+		data = binary.LittleEndian.AppendUint64(data, x)
+	}
+	return chitta.Value{Name: valueOwnWords, Data: data}, nil
+}
+
+func (c *Companion) saidBefore() ([]uint64, error) {
+	data, err := c.store.Value(valueOwnWords)
+	if errors.Is(err, chitta.ErrNotFound) {
+		return nil, nil
+	}
+	var list []uint64
+	for part := range slices.Chunk(data, 8) {
+		if len(part) == 8 {
+			list = append(list, binary.LittleEndian.Uint64(part))
+		}
+	}
+	return list, err
+}
+
+// ownShare is the share of a text's runs that the companion has said, in an answer or
+// in SOUL.md: 0 for a text that has hardly any, or is shorter than a run.
+func (c *Companion) ownShare(text string) float64 {
+	runs := runsIn(text)
+	if len(runs) == 0 {
+		return 0
+	}
+	said, err := c.saidBefore()
+	if err != nil {
+		return 0 // damage, which others tell of
+	}
+	own := make(map[uint64]bool, len(said))
+	for _, x := range said {
+		own[x] = true
+	}
+	if doc, err := c.lastWritten(); err == nil {
+		given, err := c.given()
+		if err == nil {
+			for _, x := range runsIn(strings.Replace(string(doc), given, "", 1)) {
+				own[x] = true
+			}
+		}
+	}
+	n := 0
+	for _, x := range runs {
+		if own[x] {
+			n++
+		}
+	}
+	if share := float64(n) / float64(len(runs)); share >= hardly {
+		return share
+	}
+	return 0
+}
+
+// lessened is a judgement of a text of which a share is the companion's own words:
+// only the rest was felt.
+func lessened(j fold.Judgement, own float64) fold.Judgement {
+	j.Intensity *= 1 - own
+	j.Emotion *= 1 - own
+	return j
+}
+
+// beside adds to what is kept of an entry what was answered to it, and how much of it
+// the companion had said before.
+func (p *prepared) beside(t *chitta.Text) *chitta.Text {
+	if t == nil || p.answer == "" && p.own == 0 {
+		return t
+	}
+	with := *t
+	with.Own = p.own
+	if with.Answer, with.By = p.answer, p.by; t.Gist {
+		with.Answer = "" // it may repeat all that was said
+	}
+	return &with
+}
