@@ -138,7 +138,8 @@ func (c *Companion) lastSummary() (s soul.Summary, err error) {
 	if err != nil {
 		return s, err
 	}
-	return c.summary(state, depths, r.Record, own, past)
+	s, err = c.summary(state, depths, r.Record, own, past)
+	return c.narrated(s), err
 }
 
 // Doctor looks at everything that a person may have to mend.

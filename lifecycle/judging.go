@@ -168,6 +168,9 @@ func (c *Companion) reassess(ctx context.Context) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
 	for ctx.Err() == nil {
+		if err := c.narrate(ctx); err != nil && ctx.Err() == nil {
+			c.log.Warn("the last session could not be narrated; it is tried later", "error", err)
+		}
 		if n, err := c.reassessSome(ctx); err != nil && ctx.Err() == nil {
 			c.log.Warn("entries could not be judged again; it is tried later", "error", err)
 		} else if n > 0 {

@@ -147,7 +147,7 @@ func (w *rewriting) compose(ctx context.Context, at, before int, state *fold.Sta
 func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Value) ([]chitta.Value, error) {
 	var out []chitta.Value
 	for _, v := range old {
-		if !strings.HasPrefix(v.Name, prefixRecord) && !strings.HasPrefix(v.Name, prefixHeritage) && v.Name != valueCurrent && v.Name != valueOwnWords {
+		if !strings.HasPrefix(v.Name, prefixRecord) && !strings.HasPrefix(v.Name, prefixHeritage) && !slices.Contains([]string{valueCurrent, valueOwnWords, valueVoice, valueNarrate}, v.Name) {
 			v, stays, err := seenWithout(v, x)
 			if err != nil {
 				return nil, err

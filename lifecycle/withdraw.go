@@ -47,6 +47,13 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 		return err
 	}
 	values = append(values, gone...)
+	if c.opts.Model != nil {
+		note, err := json.Marshal(toNarrate{Session: number})
+		if err != nil {
+			return err
+		}
+		values = append(values, chitta.Value{Name: valueNarrate, Data: note})
+	}
 	last, err := c.lastWritten()
 	if err != nil {
 		return err
@@ -61,6 +68,7 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	c.keepRecord(left.record)
 	c.life.left, c.life.edited = handedOn{number, left.heritage}, false
 	defer c.backupSoon()
+	defer c.reassessSoon()
 	if len(buried) > 0 {
 		c.log.Info("impressions were buried, their texts are deleted", "impressions", len(buried))
 	}

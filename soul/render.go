@@ -106,6 +106,8 @@ type Header struct {
 	GStore         []float64  `yaml:"g_store,flow"`
 	GAhamkara      []float64  `yaml:"g_ahamkara,flow"`
 	WitnessGap     *float64   `yaml:"witness_gap"`
+	// Voice names the model in whose words the Character is told, where it is.
+	Voice string `yaml:"voice,omitempty"`
 }
 
 func frontMatter(s *Summary) (string, error) {
@@ -118,6 +120,9 @@ func frontMatter(s *Summary) (string, error) {
 		Assessor:       label(s.Assessor),
 		GStore:         triple(s.GStore),
 		GAhamkara:      triple(s.GAhamkara),
+	}
+	if s.Voice != "" {
+		h.Voice = label(s.VoiceBy)
 	}
 	if !s.ClosedAt.IsZero() {
 		at := s.ClosedAt.UTC().Truncate(time.Second)

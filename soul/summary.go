@@ -40,6 +40,8 @@ type Summary struct {
 	// Voice is the Character section in a model's words, or empty. It must have
 	// passed CheckVoice; Render trusts its facts and only bounds its form.
 	Voice string
+	// VoiceBy names the model that it is by.
+	VoiceBy string
 
 	Events      int
 	Impressions int
