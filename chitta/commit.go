@@ -36,6 +36,8 @@ type Batch struct {
 	Entries []Entry
 	Values  []Value
 	Sources []Source
+	// Ahead, if not nil, was folded with the batch's judgements.
+	Ahead *Ahead
 }
 
 // Result tells what became of one entry.

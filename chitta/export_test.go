@@ -10,3 +10,6 @@ func (s *Store) RetraceNarrowly(ctx context.Context, spare, room int) (*Retracin
 
 // SealedText is a text as it stands under its key in a store's file.
 func SealedText(key, data []byte) []byte { return seal(bucketTexts, key, data) }
+
+// Aheads is how many groups were folded ahead.
+func (s *Store) Aheads() int64 { return s.aheads.Load() }

@@ -267,7 +267,12 @@ func (s *Store) refoldGroup(group []*request, first uint64) error {
 	// The committer is not interrupted: the events are on disk already.
 	ctx := context.Background()
 	var state *fold.State
-	if s.checkpoint != nil && s.checkpoint.Sequence < first {
+	if a := s.aheadOf(group); a != nil {
+		state, arithmetics = a.state, a.arithmetic
+		s.aheads.Add(1)
+		s.rows.trust(min(s.rows.trusted, a.rows))
+		s.checkpoint, s.snapshotAt = a.checkpoint, min(s.snapshotAt, a.base)
+	} else if s.checkpoint != nil && s.checkpoint.Sequence < first {
 		state = s.checkpoint.Clone()
 		s.rows.trust(min(s.rows.trusted, state.Vectors.Len()))
 	} else {
@@ -287,6 +292,9 @@ func (s *Store) refoldGroup(group []*request, first uint64) error {
 		return err
 	}
 	s.adopt(state, amendments, with(arithmetics, s.machine))
+	s.mu.Lock()
+	s.amended = last
+	s.mu.Unlock()
 	s.refolded(before, state, group)
 	return nil
 }

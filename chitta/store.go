@@ -82,6 +82,8 @@ type Store struct {
 	finished  chan struct{}
 	closeOnce sync.Once
 	commits   atomic.Int64
+	// aheads counts groups that were folded ahead.
+	aheads atomic.Int64
 	// longestRead is the longest read transaction so far, in nanoseconds.
 	longestRead atomic.Int64
 	// sounds is the committer's alone.
@@ -93,7 +95,9 @@ type Store struct {
 	meta       Meta
 	state      *fold.State
 	amendments fold.Amendments
-	keys       map[fold.Key]uint64
+	// amended is the last record that amended anything since the start.
+	amended uint64
+	keys    map[fold.Key]uint64
 	// excised are the keys of entries that were taken out, with the record that
 	// says so.
 	excised map[fold.Key]uint64

@@ -225,7 +225,11 @@ func (c *Companion) reassessSome(ctx context.Context) (settled int, err error) {
 		return 0, nil
 	}
 	// What was judged is written also when the daemon is about to end.
-	err = c.do(context.WithoutCancel(ctx), backlog, func(ctx context.Context) error { return c.settleAll(ctx, done) })
+	ahead, err := c.foldAhead(ctx, done)
+	if err != nil {
+		c.log.Warn("judgements are folded when they are written", "error", err)
+	}
+	err = c.do(context.WithoutCancel(ctx), backlog, func(ctx context.Context) error { return c.settleAll(ctx, done, ahead) })
 	return len(done), err
 }
 
@@ -235,6 +239,25 @@ func (c *Companion) rest(ctx context.Context, worked time.Duration) {
 	case <-ctx.Done():
 	case <-time.After(min(worked, c.opts.Rest)):
 	}
+}
+
+// foldAhead folds with what was judged, beside everything else; nil where there is
+// nothing to fold, or no time.
+func (c *Companion) foldAhead(ctx context.Context, done []judged) (*chitta.Ahead, error) {
+	var list []fold.Reassessed
+	for _, j := range done {
+		if j.assessment != nil {
+			list = append(list, fold.Reassessed{Target: j.owed.seq, Judgement: j.assessment.Judgement})
+		}
+	}
+	if len(list) == 0 || ctx.Err() != nil {
+		return nil, nil
+	}
+	a, err := c.store.FoldAhead(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
 // atLeisure waits until nothing that somebody waits for is to be done.
@@ -303,6 +326,7 @@ func (c *Companion) judgeAgain(ctx context.Context, o owed) (judged, error) {
 	case errors.Is(err, ErrModelAway):
 		return out, err
 	case err == nil:
+		a.Judgement = lessened(a.Judgement, t.Own)
 		out.assessment = &a
 	}
 	return out, nil
@@ -324,8 +348,8 @@ func (c *Companion) wordingOf(seq uint64) (fold.Experienced, chitta.Text, error)
 
 // settleAll writes what came of entries, in one transaction and one folding. It runs
 // on the worker, so nothing is edited meanwhile.
-func (c *Companion) settleAll(ctx context.Context, done []judged) error {
-	var b chitta.Batch
+func (c *Companion) settleAll(ctx context.Context, done []judged, ahead *chitta.Ahead) error {
+	b := chitta.Batch{Ahead: ahead}
 	first := 0
 	now, _ := c.opts.Now()
 	var again, given int64
@@ -343,7 +367,6 @@ func (c *Companion) settleAll(ctx context.Context, done []judged) error {
 		switch {
 		case j.dropped:
 		case j.assessment != nil:
-			j.assessment.Judgement = lessened(j.assessment.Judgement, t.Own)
 			b.Entries = append(b.Entries, chitta.Entry{
 				Body: fold.Reassessed{Target: j.owed.seq, Judgement: j.assessment.Judgement}, Text: j.assessment.said(&t),
 			})
