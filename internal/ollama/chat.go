@@ -1,0 +1,184 @@
+package ollama
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/ollama/ollama/api"
+
+	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/prompt"
+)
+
+const (
+	// talkTokens and talkLength, in bytes, are the most of one answer.
+	talkTokens = 2048
+	talkLength = 64 << 10
+)
+
+// Chat answers a conversation. What the model thinks aloud before it answers, and
+// what a terminal would obey, is not emitted. An answer that is too long, or not
+// ended by the deadline, is ended, and Cut says so; one of which nothing came is
+// asked for once more. Messages are neutralised before they are sent.
+// Errors: as for Assess; what emit returned; a message of a role that is not known.
+func (s *Server) Chat(ctx context.Context, messages []lifecycle.ChatMessage, emit func(piece string) error) (lifecycle.ChatEnd, error) {
+	began := s.o.Now()
+	var end lifecycle.ChatEnd
+	said, err := neutralised(messages)
+	if err != nil {
+		return end, err
+	}
+	err = s.ask(ctx, s.talk, talkBytes, func(within context.Context, x *exchange, _ *flaw) error {
+		options := s.chatOptions()
+		options["num_predict"] = talkTokens
+		req := s.request(options)
+		req.Messages = said
+
+		t := teller{emit: emit}
+		var last api.ChatResponse
+		err := s.client.Chat(within, req, func(r api.ChatResponse) error {
+			last = r
+			if err := t.tell(r.Message.Content); err != nil {
+				return err
+			}
+			if t.thought += len(r.Message.Thinking); t.thought > talkLength {
+				return errEnough
+			}
+			return nil
+		})
+		end.Tokens = last.EvalCount
+		var st *stop
+		switch {
+		case errors.As(err, &st):
+			return err
+		case t.told > 0 && (errors.Is(err, errEnough) || errors.Is(x.err, errTooMuch) || within.Err() != nil && !last.Done):
+			end.Cut = true
+			if ctx.Err() != nil {
+				return &stop{err: ctx.Err(), answered: true}
+			}
+			return &stop{answered: true} // it said something, and may not say more
+		case t.told > 0 && !last.Done:
+			// What was said cannot be taken back: there is no second try.
+			return &stop{err: fmt.Errorf("%w: %s on %s broke off in the middle of it", lifecycle.ErrModelAnswer, s.o.Chat, s.shown)}
+		case errors.Is(err, errEnough):
+			return &flaw{wrong: "it only thinks, and does not come to an answer"}
+		case err != nil:
+			return err
+		case !last.Done:
+			return &flaw{wrong: "it broke off before it began"}
+		}
+		if err := t.rest(); err != nil {
+			return err
+		}
+		if t.told == 0 {
+			return &flaw{wrong: "it says nothing, or only thinks"}
+		}
+		end.Cut = last.DoneReason == "length"
+		return nil
+	})
+	end.Took = s.o.Now().Sub(began)
+	return end, err
+}
+
+// errEnough ends an answer that is longer than it may be.
+var errEnough = errors.New("that is enough")
+
+// neutralised are messages as the server takes them.
+func neutralised(messages []lifecycle.ChatMessage) ([]api.Message, error) {
+	if len(messages) == 0 {
+		return nil, errors.New("a conversation has at least one message")
+	}
+	out := make([]api.Message, len(messages))
+	for i, m := range messages {
+		if m.Role != "system" && m.Role != "user" && m.Role != "assistant" {
+			return nil, fmt.Errorf("message %d of the conversation is of no role that there is: system, user or assistant", i+1)
+		}
+		out[i] = api.Message{Role: m.Role, Content: prompt.Neutral(strings.ToValidUTF8(m.Content, "\uFFFD"))}
+	}
+	return out, nil
+}
+
+// teller emits the pieces of an answer, without the thinking that it may begin with.
+type teller struct {
+	emit    func(string) error
+	held    string // what may be the beginning of thinking, or is thinking
+	begun   bool   // the answer has begun
+	told    int    // bytes
+	thought int
+}
+
+func (t *teller) tell(piece string) error {
+	if !t.begun {
+		t.held += piece
+		text, ready := answerBegins(t.held)
+		if !ready {
+			if len(t.held) > talkLength {
+				return errEnough
+			}
+			return nil
+		}
+		t.begun, t.held, piece = true, "", text
+	}
+	return t.pass(piece)
+}
+
+// rest emits what was held back, at the end of an answer.
+func (t *teller) rest() error {
+	text := t.held
+	t.held = ""
+	for _, tag := range thinkingTags {
+		if strings.HasPrefix(strings.TrimSpace(text), tag[0]) {
+			return nil
+		}
+	}
+	return t.pass(strings.TrimSpace(text))
+}
+
+func (t *teller) pass(piece string) error {
+	piece = strings.Map(shown, piece)
+	if t.told == 0 {
+		piece = strings.TrimLeftFunc(piece, unicode.IsSpace)
+	}
+	if piece == "" {
+		return nil
+	}
+	enough := t.told+len(piece) > talkLength
+	if enough {
+		piece = strings.ToValidUTF8(piece[:talkLength-t.told], "")
+	}
+	t.told += len(piece)
+	if err := t.emit(piece); err != nil {
+		return &stop{err: err, answered: true}
+	}
+	if enough {
+		return errEnough
+	}
+	return nil
+}
+
+// shown drops what a terminal would obey.
+func shown(r rune) rune {
+	if r == '\n' || r == '\t' || !unicode.IsControl(r) {
+		return r
+	}
+	return -1
+}
+
+// answerBegins tells whether, after held, the answer has begun, and with what.
+func answerBegins(held string) (string, bool) {
+	text := strings.TrimLeftFunc(held, unicode.IsSpace)
+	for _, tag := range thinkingTags {
+		if rest, ok := strings.CutPrefix(text, tag[0]); ok {
+			_, after, ended := strings.Cut(rest, tag[1])
+			after = strings.TrimLeftFunc(after, unicode.IsSpace)
+			return after, ended && after != ""
+		}
+		if strings.HasPrefix(tag[0], text) {
+			return "", false
+		}
+	}
+	return text, true
+}

@@ -1,0 +1,141 @@
+package ollama
+
+import (
+	"context"
+	"strings"
+
+	"github.com/ollama/ollama/api"
+)
+
+// digestLength is how many digits of a digest say which model it is.
+const digestLength = 12
+
+// model is a model by its name, and which one that is at the server now.
+type model struct {
+	name    string
+	meeting chan struct{} // one at a time looks
+
+	// The fields below are under the mutex of the Server.
+	met    bool   // since it was away
+	digest string // the last that was seen; empty while none was
+	thinks bool   // it thinks before it answers, unless it is told not to
+	reads  int    // tokens at most, as it says itself; 0 where it does not
+}
+
+// meet makes sure that it is known which model answers to a name, before anything of
+// the person's is sent to it. It asks the server only when that is not known.
+func (s *Server) meet(caller, within context.Context, m *model) verdict {
+	if s.hasMet(m) {
+		return verdict{kind: good}
+	}
+	return s.look(caller, within, m, false)
+}
+
+func (s *Server) hasMet(m *model) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return m.met
+}
+
+// look asks the server which model answers to a name; also one that is known, with
+// again.
+func (s *Server) look(caller, within context.Context, m *model, again bool) verdict {
+	select {
+	case m.meeting <- struct{}{}:
+		defer func() { <-m.meeting }()
+	case <-within.Done():
+		if caller.Err() != nil {
+			return verdict{kind: stopped, err: caller.Err()}
+		}
+		return verdict{kind: late}
+	}
+	if !again && s.hasMet(m) {
+		return verdict{kind: good} // somebody else looked meanwhile
+	}
+	asked, x := withExchange(within, listBytes)
+	list, err := s.client.List(asked)
+	if v := introduced(judged(caller, within, x, err)); v.kind != good {
+		return v
+	}
+	found := named(list, m.name)
+	switch {
+	case found == nil:
+		return away("the server has not the model; ollama pull gets it", ofModel)
+	case found.RemoteHost != "" || found.RemoteModel != "":
+		return away("the server passes what it is asked on to another; choose a model of its own in the config", ofModel)
+	}
+	digest := digestOf(found.Digest)
+	s.mu.Lock()
+	known := m.met && m.digest == digest
+	s.mu.Unlock()
+	if known {
+		return verdict{kind: good}
+	}
+	asked, x = withExchange(within, listBytes)
+	show, err := s.client.Show(asked, &api.ShowRequest{Model: m.name})
+	if v := introduced(judged(caller, within, x, err)); v.kind != good {
+		return v
+	}
+	if show.RemoteHost != "" || show.RemoteModel != "" {
+		return away("the server passes what it is asked on to another; choose a model of its own in the config", ofModel)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m.met, m.digest, m.thinks = true, digest, false
+	m.reads = contextOf(show.ModelInfo)
+	for _, c := range show.Capabilities {
+		m.thinks = m.thinks || c == "thinking"
+	}
+	s.tell()
+	return verdict{kind: good}
+}
+
+// contextOf is the length of context that a model says it has, or 0.
+func contextOf(info map[string]any) int {
+	for key, value := range info {
+		n, ok := value.(float64)
+		if ok && strings.HasSuffix(key, ".context_length") && n >= 1 && n <= 1<<24 {
+			return int(n)
+		}
+	}
+	return 0
+}
+
+// introduced takes a server that cannot say what models it has for one that is away.
+func introduced(v verdict) verdict {
+	if v.kind == unusable {
+		return away("what answers there cannot say which models it has; see model.server in the config", ofServer)
+	}
+	return v
+}
+
+// named finds a model in a list. A name without a tag is that of the latest.
+func named(list *api.ListResponse, name string) *api.ListModelResponse {
+	want := fullName(name)
+	for i := range list.Models {
+		m := &list.Models[i]
+		if fullName(m.Name) == want || fullName(m.Model) == want {
+			return m
+		}
+	}
+	return nil
+}
+
+func fullName(name string) string {
+	name = strings.ToLower(strings.TrimSpace(name))
+	name = strings.TrimPrefix(name, "registry.ollama.ai/")
+	name = strings.TrimPrefix(name, "library/")
+	if name != "" && !strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ":") {
+		name += ":latest"
+	}
+	return name
+}
+
+// digestOf is the digest of a model in hexadecimal, or empty for what is none.
+func digestOf(s string) string {
+	s = strings.ToLower(strings.TrimPrefix(s, "sha256:"))
+	if len(s) < digestLength || len(s) > 128 || strings.Trim(s, "0123456789abcdef") != "" {
+		return ""
+	}
+	return s
+}
