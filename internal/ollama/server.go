@@ -20,7 +20,7 @@ type Options struct {
 	// Chat is the name of the model that judges, narrates, names and talks, Embed of
 	// the one that embeds; empty for none.
 	Chat, Embed string
-	// Deadline is how long one item may take with its second try; 0 is two minutes.
+	// Deadline is how long one item may take with its second try; 0 is a minute.
 	Deadline time.Duration
 	// KeepAlive is how long the server keeps a model in memory after an answer;
 	// 0 has it unloaded at once.
@@ -36,7 +36,7 @@ type Options struct {
 }
 
 const (
-	usualDeadline = 2 * time.Minute
+	usualDeadline = time.Minute
 	usualContext  = 4096
 	// judgings, talks and embeddings are how many requests of a kind are under way at
 	// once. A request for a chat takes 8 MB in the client while it lasts.
