@@ -12,15 +12,13 @@ import (
 type folded struct {
 	text string
 	// from gives, for each byte of text and for its end, where what it stands for
-	// begins in the original. For the byte behind a bracket it is the end of that
-	// bracket, so that a dot there comes before anything unseen.
+	// begins in the original.
 	from []int
 }
 
 func foldText(text string) folded {
 	out := make([]byte, 0, len(text))
 	from := make([]int, 0, len(text)+1)
-	end := 0 // of the last letter that is seen
 	put := func(r rune, at int) {
 		n := len(out)
 		out = utf8.AppendRune(out, r)
@@ -31,9 +29,6 @@ func foldText(text string) folded {
 	for i := 0; i < len(text); {
 		r, size := utf8.DecodeRuneInString(text[i:])
 		at := i
-		if end > 0 && end < i {
-			at = end
-		}
 		i += size
 		switch {
 		case r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == 0x85 || r == 0x2028 || r == 0x2029:
@@ -41,7 +36,7 @@ func foldText(text string) folded {
 		case r == '\t':
 			put(r, at)
 		case r < 0x20 || r == 0x7f || unseen(r):
-			continue // what follows is taken to begin here
+			continue
 		case r < utf8.RuneSelf:
 			if 'A' <= r && r <= 'Z' {
 				r += 'a' - 'A'
@@ -54,7 +49,6 @@ func foldText(text string) folded {
 				put(c, at)
 			}
 		}
-		end = i
 	}
 	return folded{string(out), append(from, len(text))}
 }
