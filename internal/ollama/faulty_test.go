@@ -36,6 +36,7 @@ type proxy struct {
 	wrong  func(*play) // nil for nothing
 	times  int         // how often it still does
 	count  atomic.Int32
+	known  sync.Map // answers to requests, which are the same each time
 }
 
 func (p *proxy) start(behind string, wrong func(*play), times int) {
@@ -60,27 +61,12 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p.mu.Unlock()
 	pl.forward = func() []byte {
-		judges := strings.Contains(string(pl.asked.Format), `"intensity"`)
-		if r.URL.Path == "/api/chat" && !judges {
-			body = briefly(body) // the tiny model never ends by itself
+		key := r.URL.Path + string(body)
+		if all, ok := p.known.Load(key); ok {
+			return bytes.Clone(all.([]byte))
 		}
-		req, err := http.NewRequestWithContext(r.Context(), r.Method, behind+r.URL.Path, bytes.NewReader(body))
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		resp, err := http.DefaultTransport.RoundTrip(req)
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		defer resp.Body.Close()
-		all, _ := io.ReadAll(resp.Body)
-		if resp.StatusCode != 200 {
-			w.WriteHeader(resp.StatusCode)
-		}
-		all = bytes.Replace(all, []byte(`"done_reason":"length"`), []byte(`"done_reason":"stop"`), 1)
-		if len(pl.asked.Format) > 0 && !judges {
-			all = withContent(all, goodContent(pl.asked), "") // the tiny model's own would be refused
-		}
+		all := forward(behind, pl, body)
+		p.known.Store(key, bytes.Clone(all))
 		return all
 	}
 	if wrong == nil {
@@ -88,6 +74,32 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	wrong(pl)
+}
+
+// forward gives what the server behind answers to a request.
+func forward(behind string, p *play, body []byte) []byte {
+	judges := strings.Contains(string(p.asked.Format), `"intensity"`)
+	if p.r.URL.Path == "/api/chat" && !judges {
+		body = briefly(body) // the tiny model never ends by itself
+	}
+	req, err := http.NewRequestWithContext(p.r.Context(), p.r.Method, behind+p.r.URL.Path, bytes.NewReader(body))
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	defer resp.Body.Close()
+	all, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		panic(http.ErrAbortHandler)
+	}
+	all = bytes.Replace(all, []byte(`"done_reason":"length"`), []byte(`"done_reason":"stop"`), 1)
+	if len(p.asked.Format) > 0 && !judges {
+		all = withContent(all, goodContent(p.asked), "") // the tiny model's own would be refused
+	}
+	return all
 }
 
 // briefly has a chat request ask for a few words.
@@ -169,6 +181,13 @@ func notDone(p *play) {
 	default:
 		lines := bytes.SplitAfter(b, []byte("\n"))
 		p.send(bytes.Join(lines[:len(lines)/2], nil))
+	}
+}
+
+// wholeBut sends all of an answer, and ends it so.
+func wholeBut(done bool, reason string) func(*play) {
+	return func(p *play) {
+		line(p.w, api.ChatResponse{Message: api.Message{Role: "assistant", Content: contentOf(p.forward())}, Done: done, DoneReason: reason})
 	}
 }
 
@@ -264,6 +283,8 @@ var faults = []struct {
 	{name: "cut at once", wrong: func(p *play) { p.flush(); abort() }, object: [2]want{repaired, useless}, talk: [2]want{repaired, useless}, embed: [2]want{repaired, useless}},
 	{name: "cut in the middle", wrong: cutInTheMiddle, object: [2]want{repaired, useless}, talk: [2]want{lost, lost}, embed: [2]want{repaired, useless}},
 	{name: "not done", wrong: notDone, object: [2]want{repaired, useless}, talk: [2]want{lost, lost}, embed: [2]want{repaired, useless}},
+	{name: "whole and not done", wrong: wholeBut(false, ""), object: [2]want{repaired, useless}, talk: [2]want{lost, lost}},
+	{name: "whole and at its length", wrong: wholeBut(true, "length"), object: [2]want{repaired, useless}, talk: [2]want{{itsCut, 1}, {itsCut, 1}}},
 	{name: "empty", wrong: func(*play) {}, object: [2]want{repaired, useless}, talk: [2]want{repaired, useless}, embed: [2]want{repaired, useless}},
 	{name: "404 model", wrong: statusOf(404, "model 'x' not found"), object: [2]want{absent, absent}, talk: [2]want{absent, absent}, embed: [2]want{absent, absent}},
 	{name: "404 page", wrong: func(p *play) { http.NotFound(p.w, p.r) }, object: [2]want{absent, absent}, talk: [2]want{absent, absent}, embed: [2]want{absent, absent}},

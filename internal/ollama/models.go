@@ -128,7 +128,7 @@ func (s *Server) whole(ctx context.Context, messages []prompt.Message, p prompt.
 	// none, would look like any other.
 	req.Stream, req.Truncate, req.Shift, req.Format = &no, &no, &no, p.Schema
 	for _, m := range messages {
-		req.Messages = append(req.Messages, api.Message{Role: m.Role, Content: prompt.Neutral(m.Content)})
+		req.Messages = append(req.Messages, api.Message{Role: m.Role, Content: m.Content})
 	}
 	var last api.ChatResponse
 	err = s.client.Chat(ctx, req, func(r api.ChatResponse) error {

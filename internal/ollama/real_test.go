@@ -6,16 +6,15 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"time"
-
-	"net/url"
 
 	"github.com/ollama/ollama/api"
 
@@ -74,12 +73,13 @@ var listening = regexp.MustCompile(`Listening on (127\.0\.0\.1:\d+)`)
 func startReal(t testing.TB, dir, addr string) *real {
 	t.Helper()
 	path := binary(t)
-	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, path, "serve")
+	// The shell ends the server when its input ends, also where the test is killed.
+	cmd := exec.Command("sh", "-c", `"$0" serve </dev/null & cat >/dev/null; kill $!; wait $!`, path)
 	cmd.Env = append(os.Environ(), "HOME="+dir, "OLLAMA_MODELS="+filepath.Join(dir, "models"), "OLLAMA_HOST="+addr, "GIN_MODE=release", "OLLAMA_NUM_PARALLEL=1")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	cmd.WaitDelay = 5 * time.Second
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	out, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -96,12 +96,11 @@ func startReal(t testing.TB, dir, addr string) *real {
 			}
 		}
 	}()
-	stop := func() {
-		cancel()
+	stop := sync.OnceFunc(func() {
+		_ = in.Close()
 		<-done
 		_ = cmd.Wait()
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it started
-	}
+	})
 	t.Cleanup(stop)
 	select {
 	case addr = <-found:

@@ -77,7 +77,7 @@ func judged(caller, within context.Context, x *exchange, err error) verdict {
 		return verdict{kind: stopped, err: st.err, answered: st.answered}
 	case caller.Err() != nil && err != nil:
 		return verdict{kind: stopped, err: caller.Err()}
-	case err == nil && x.status < http.StatusBadRequest:
+	case err == nil:
 		return verdict{kind: good}
 	case within.Err() != nil:
 		return verdict{kind: late}
