@@ -152,6 +152,23 @@ func TestPauses(t *testing.T) {
 	})
 }
 
+// Which model came back is seen before it is asked anything.
+func TestAnotherModelComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, st := inProcess(t, Options{})
+		must[lifecycle.Assessment](t)(s.Assess(t.Context(), entry))
+		st.set(func() { st.down = true })
+		if _, err := s.Assess(t.Context(), entry); !errors.Is(err, lifecycle.ErrModelAway) {
+			t.Fatal(err)
+		}
+		st.set(func() { st.down, st.digest = false, digestB })
+		time.Sleep(firstPause)
+		if a := must[lifecycle.Assessment](t)(s.Assess(t.Context(), entry)); !strings.Contains(a.Judgement.Assessor, "@bbbbbbbbbbbb") {
+			t.Errorf("judged by %s", a.Judgement.Assessor)
+		}
+	})
+}
+
 // While one question tries whether the server is back, the others are not kept.
 func TestOneProbeAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
