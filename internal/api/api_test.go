@@ -197,7 +197,7 @@ var questions = []asked{
 	{"export", func(ctx context.Context, c Companion) (any, error) {
 		return c.Export(ctx, nil, func(lifecycle.ExportPart) error { return nil })
 	}, exported},
-	toBack, ofBacks,
+	toTalk, toBack, ofBacks,
 }
 
 func TestEveryAnswerComesThroughWhole(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 type Companion interface {
 	Write(context.Context, lifecycle.Note) (lifecycle.Receipt, error)
 	Import(context.Context, []lifecycle.Note, func(lifecycle.Progress)) (lifecycle.ImportReport, error)
+	Talk(ctx context.Context, r lifecycle.TalkRequest, emit func(piece string) error) (lifecycle.TalkReport, error)
 	EndSession(context.Context) (lifecycle.SessionReport, error)
 	Sessions(context.Context) ([]lifecycle.SessionReport, error)
 	Session(ctx context.Context, number int) (lifecycle.SessionReport, error)

@@ -34,14 +34,16 @@ type server struct {
 	importing, verifying, imagining chan struct{}
 }
 
-// NewHandler serves a companion.
-func NewHandler(c Companion) http.Handler {
+// NewHandler serves a companion. Beside the numbers of its status, /metrics tells
+// what the collectors give.
+func NewHandler(c Companion, more ...Collector) http.Handler {
 	s := &server{companion: c, importing: make(chan struct{}, 1), verifying: make(chan struct{}, 1), imagining: make(chan struct{}, 1)}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]string{"status": "ok"}, nil) })
+	probes(mux, c, more)
 	mux.HandleFunc("GET /api/v1/status", s.status)
 	mux.HandleFunc("GET /api/v1/doctor", s.doctor)
 	mux.HandleFunc("POST /api/v1/write", s.write)
+	mux.HandleFunc("POST /api/v1/talk", s.talk)
 	mux.HandleFunc("POST /api/v1/import", s.importNotes)
 	mux.HandleFunc("GET /api/v1/sessions", s.sessions)
 	mux.HandleFunc("GET /api/v1/sessions/{number}", s.session)

@@ -13,9 +13,10 @@ import (
 	"github.com/jivad/jivad/lifecycle"
 )
 
-// message is one line of the answer to long work: progress, and at the end
-// either the report or the problem.
+// message is one line of the answer to long work: progress, or a piece of what is
+// said, and at the end either the report or the problem.
 type message struct {
+	Piece    string              `json:"piece,omitempty"`
 	Progress *lifecycle.Progress `json:"progress,omitempty"`
 	Report   json.RawMessage     `json:"report,omitempty"`
 	Problem  *Problem            `json:"problem,omitempty"`

@@ -1,0 +1,153 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/jivad/jivad/lifecycle"
+)
+
+// Family is one metric with its samples, as Prometheus has it.
+type Family struct {
+	// Name is of small letters and underscores, and Kind "gauge" or "counter".
+	Name, Kind, Help string
+	Samples          []Sample
+}
+
+// Sample is one value. Labels are names and values in turn; the values are never
+// text of the person.
+type Sample struct {
+	Labels []string
+	Value  float64
+}
+
+// Collector gives metrics when they are asked for. What it returns beside an error
+// is told all the same.
+type Collector func(context.Context) ([]Family, error)
+
+// Gauge is a family of one value that goes up and down, Counter of one that only
+// grows while the daemon runs.
+func Gauge(name, help string, value float64) Family {
+	return Family{Name: name, Kind: "gauge", Help: help, Samples: []Sample{{Value: value}}}
+}
+
+// Counter is explained at [Gauge].
+func Counter(name, help string, value float64) Family {
+	return Family{Name: name, Kind: "counter", Help: help, Samples: []Sample{{Value: value}}}
+}
+
+// metrics answers /metrics in Prometheus' text format, version 0.0.4.
+func metrics(collectors []Collector) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var b strings.Builder
+		failed := 0
+		for _, collect := range collectors {
+			families, err := collect(r.Context())
+			if err != nil {
+				failed++
+			}
+			for _, f := range families {
+				expose(&b, f)
+			}
+		}
+		expose(&b, Gauge("jivad_scrape_errors", "Parts of these metrics that could not be had.", float64(failed)))
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = w.Write([]byte(b.String()))
+	}
+}
+
+var (
+	helpEscapes  = strings.NewReplacer(`\`, `\\`, "\n", `\n`)
+	labelEscapes = strings.NewReplacer(`\`, `\\`, "\n", `\n`, `"`, `\"`)
+)
+
+// expose writes one family.
+func expose(b *strings.Builder, f Family) {
+	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", f.Name, helpEscapes.Replace(f.Help), f.Name, f.Kind)
+	for _, s := range f.Samples {
+		b.WriteString(f.Name)
+		for i := 0; i+1 < len(s.Labels); i += 2 {
+			b.WriteString(map[bool]string{true: "{", false: ","}[i == 0])
+			b.WriteString(s.Labels[i] + `="` + labelEscapes.Replace(strings.ToValidUTF8(s.Labels[i+1], "�")) + `"`)
+		}
+		if len(s.Labels) > 1 {
+			b.WriteString("}")
+		}
+		b.WriteString(" " + strconv.FormatFloat(s.Value, 'g', -1, 64) + "\n")
+	}
+}
+
+// ofStatus tells the numbers of the status.
+func ofStatus(c Companion) Collector {
+	return func(ctx context.Context) ([]Family, error) {
+		s, err := c.Status(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := []Family{
+			{Name: "jivad_info", Kind: "gauge", Help: "1; the labels tell what runs.", Samples: []Sample{{
+				Labels: []string{"version", s.Version, "embedder", s.Embedder, "assessor", s.Assessor, "index", s.Index}, Value: 1}}},
+			Gauge("jivad_uptime_seconds", "How long the daemon has been running.", s.Uptime),
+			Gauge("jivad_records", "Records of the log.", float64(s.Events)),
+			Gauge("jivad_entries", "Experiences among the records.", float64(s.Entries)),
+			Gauge("jivad_impressions", "Impressions that are kept.", float64(s.Impressions)),
+			Gauge("jivad_buried", "Entries whose texts were deleted because they faded.", float64(s.Buried)),
+			Gauge("jivad_unplaced", "Impressions without a vector since the embedder changed.", float64(s.Unplaced)),
+			Gauge("jivad_tendencies", "Tendencies found at the last end of a session.", float64(s.Tendencies)),
+			Gauge("jivad_queue", "Entries that wait to be judged and stored.", float64(s.Queue)),
+			Gauge("jivad_store_bytes", "Size of the store's file.", float64(s.StoreBytes)),
+			Gauge("jivad_problems", "Problems that the status tells of.", float64(len(s.Problems))),
+			Gauge("jivad_backups", "Backups in their folder.", float64(s.Backups.Count)),
+		}
+		if s.Backups.Taken != nil {
+			out = append(out, Gauge("jivad_backup_age_seconds", "Age of the newest backup.", s.Backups.Age))
+		}
+		return append(out, ofSessions(s)...), nil
+	}
+}
+
+func ofSessions(s lifecycle.Status) []Family {
+	open, number, events := 0.0, 0.0, 0.0
+	var out []Family
+	if last := s.LastSession; last != nil {
+		number = float64(last.Number)
+		if last.WitnessGap != nil {
+			out = append(out, Gauge("jivad_witness_gap", "Witness gap at the end of the last session.", *last.WitnessGap))
+		}
+	}
+	if now := s.Session; now != nil {
+		open, number, events = 1, float64(now.Number), float64(now.Events)
+	}
+	return append(out,
+		Gauge("jivad_sessions", "Number of the newest session.", number),
+		Gauge("jivad_session_open", "1 while a session is open.", open),
+		Gauge("jivad_session_entries", "Entries of the open session.", events))
+}
+
+// NewProbes answers /healthz (the process lives), /readyz (the companion answers)
+// and /metrics, for those who watch over a daemon.
+func NewProbes(c Companion, more ...Collector) http.Handler {
+	mux := http.NewServeMux()
+	probes(mux, c, more)
+	return mux
+}
+
+func probes(mux *http.ServeMux, c Companion, more []Collector) {
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]string{"status": "ok"}, nil) })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		if _, err := c.Session(r.Context(), 0); err != nil && !errors.Is(err, lifecycle.ErrNotFound) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Cache-Control", "no-store")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write([]byte(`{"status":"not ready"}` + "\n"))
+			return
+		}
+		answer(w, map[string]string{"status": "ready"}, nil)
+	})
+	mux.HandleFunc("GET /metrics", metrics(append([]Collector{ofStatus(c)}, more...)))
+}
