@@ -22,22 +22,25 @@ func (s *server) talk(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	out := newStream(w)
-	report, err := s.companion.Talk(r.Context(), q, out.piece)
+	// That a piece cannot be written means that the client left; then ctx ends, also
+	// where the connection does not tell yet.
+	ctx, left := context.WithCancel(r.Context())
+	defer left()
+	report, err := s.companion.Talk(ctx, q, func(piece string) error {
+		if !out.piece(piece) {
+			left()
+		}
+		return ctx.Err()
+	})
 	out.end(report, err)
 }
 
-// errLeft: nobody reads the answer any more.
-var errLeft = errors.New("the client left in the middle of the answer")
-
-// piece writes a part of an answer at once.
-func (s *stream) piece(text string) error {
+// piece writes a part of an answer at once, and tells whether that went well.
+func (s *stream) piece(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.write(message{Piece: text})
-	if s.failed {
-		return errLeft
-	}
-	return nil
+	return !s.failed
 }
 
 // Talk says something to the companion and gives each piece of the answer to emit

@@ -1,0 +1,170 @@
+package door
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// object is a JSON object with its members in order, so that what is not touched
+// goes on as it came.
+type object []member
+
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// parseObject takes an object apart; nil is what is none.
+func parseObject(body []byte) object {
+	d := json.NewDecoder(bytes.NewReader(body))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	out := object{}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil
+		}
+		key, ok := t.(string)
+		if !ok {
+			return nil
+		}
+		m := member{key: key}
+		if d.Decode(&m.value) != nil {
+			return nil
+		}
+		out = append(out, m)
+	}
+	if _, err := d.Token(); err != nil {
+		return nil
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil
+	}
+	return out
+}
+
+// find gives the place of a member, or -1. As in the server, letters may be small or
+// not, and the last of a name counts.
+func (o object) find(key string) int {
+	for i := len(o) - 1; i >= 0; i-- {
+		if strings.EqualFold(o[i].key, key) {
+			return i
+		}
+	}
+	return -1
+}
+
+// get reads a member; one that is missing, or of another kind, leaves value alone.
+func (o object) get(key string, value any) {
+	if i := o.find(key); i >= 0 {
+		_ = json.Unmarshal(o[i].value, value)
+	}
+}
+
+func (o object) text(key string) (s string) { o.get(key, &s); return s }
+
+// set puts a member in the place of the one of that name, or at the end.
+func (o *object) set(key string, value json.RawMessage) {
+	if i := o.find(key); i >= 0 {
+		(*o)[i].value = value
+		return
+	}
+	*o = append(*o, member{key, value})
+}
+
+func (o object) bytes() []byte {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(quoted(m.key))
+		b.WriteByte(':')
+		b.Write(m.value)
+	}
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+// quoted is a text in JSON.
+func quoted(s string) json.RawMessage {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a text can always be
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+}
+
+// noMemory at the end of a model's name asks for the model without memory. It can
+// stand in a tag, so that every client takes it for a name.
+const noMemory = "-nomemory"
+
+// ask is a request that was read.
+type ask struct {
+	body []byte
+	// object is the body taken apart, nil where it is no object.
+	object object
+	// model is its name without the suffix; off says that it had it.
+	model string
+	off   bool
+}
+
+// take reads the body of a request, and takes the suffix off the model's name. The
+// memory of it is given back by release. Where it is not ok the client was told.
+func (e *exchange) take(r *http.Request) (release func(), ok bool) {
+	_ = e.w.control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every writer has one
+	held := 0
+	release = func() { e.door.held.Add(int64(-held)) }
+	var body bytes.Buffer
+	in := http.MaxBytesReader(e.w.ResponseWriter, r.Body, maxBody)
+	for piece := make([]byte, 32<<10); ; {
+		n, err := in.Read(piece)
+		body.Write(piece[:n])
+		held += n
+		if e.door.held.Add(int64(n)) > heldBodies {
+			e.refuse(http.StatusServiceUnavailable, "too many large requests at a time; try again")
+			return release, false
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			e.badBody(err)
+			return release, false
+		}
+	}
+	_ = e.w.control.SetReadDeadline(time.Time{}) // else it would end the answer
+	e.ask.body = body.Bytes()
+	e.ask.object = parseObject(e.ask.body)
+	for _, key := range []string{"model", "name"} { // the name that clients of old use
+		full := e.ask.object.text(key)
+		model, off := strings.CutSuffix(full, noMemory)
+		if off {
+			e.ask.off = true
+			e.ask.object.set(key, quoted(model))
+			e.ask.body = e.ask.object.bytes()
+		}
+		if e.ask.model == "" {
+			e.ask.model = model
+		}
+	}
+	return release, true
+}
+
+// badBody tells a client that its request could not be read.
+func (e *exchange) badBody(err error) {
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		e.refuse(http.StatusRequestEntityTooLarge, "the request is too large: it may have 32 MB")
+		return
+	}
+	e.refuse(http.StatusBadRequest, "the request did not arrive whole")
+}

@@ -1,0 +1,118 @@
+package door
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/jivad/jivad/lifecycle"
+)
+
+// source is what the events of this door are filed under.
+const source = "chat:door"
+
+// conversation is what the door understands of a request.
+type conversation struct {
+	// said is the last that the person said; empty where nothing was.
+	said string
+	// plain says that this is no conversation: a model is loaded, code completed, a
+	// client's chore done.
+	plain bool
+	// fresh says that it was said with this request, and not before the model used
+	// a tool.
+	fresh bool
+	// messages are those of a chat.
+	messages []json.RawMessage
+}
+
+// understand reads a request to talk.
+func understand(endpoint string, o object) (c conversation) {
+	if endpoint == "generate" {
+		var raw bool
+		var images []json.RawMessage
+		o.get("raw", &raw)
+		o.get("images", &images)
+		c.said, c.fresh = o.text("prompt"), true
+		c.plain = raw || o.text("suffix") != "" || c.said == "" && len(images) == 0
+	} else {
+		o.get("messages", &c.messages)
+		c.plain = len(c.messages) == 0
+		for i, raw := range slices.Backward(c.messages) {
+			var m lifecycle.ChatMessage
+			if json.Unmarshal(raw, &m) == nil && m.Role == "user" {
+				c.said, c.fresh = m.Content, i == len(c.messages)-1
+				break
+			}
+		}
+	}
+	c.plain = c.plain || isChore(c.said)
+	if strings.TrimSpace(c.said) == "" {
+		c.said = ""
+	}
+	return c
+}
+
+// isChore tells what a client asks for itself, a title of the conversation perhaps,
+// from what a person says. Open WebUI writes such requests so.
+func isChore(said string) bool {
+	return strings.HasPrefix(said, "### Task:") && strings.Contains(said, "<chat_history>")
+}
+
+// weave puts the companion's memory into a request, and notes the turn.
+func (e *exchange) weave(ctx context.Context, off bool) {
+	e.talk = understand(e.endpoint, e.ask.object)
+	e.off = off || e.ask.off
+	switch {
+	case e.talk.plain:
+		return
+	case e.off:
+		e.outcome = outcomeOff
+		return
+	}
+	if e.talk.said != "" && e.talk.fresh {
+		e.turn = &lifecycle.Turn{Said: e.talk.said, By: e.ask.model, Source: source}
+	}
+	d := e.door
+	if d.server == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, weaveTimeout)
+	defer cancel()
+	woven, err := d.opts.Companion.Weave(ctx, e.talk.said, d.opts.Recall)
+	if err != nil {
+		e.outcome = outcomeUnwoven
+		if e.client.Err() == nil {
+			d.opts.Log.Warn("a conversation goes on without memory", "error", err)
+		}
+		return
+	}
+	if woven.System == "" {
+		return
+	}
+	e.outcome = outcomeWoven
+	o := slices.Clone(e.ask.object) // without a server the request is answered as it came
+	if e.endpoint == "generate" {
+		system := woven.System
+		if own := o.text("system"); own != "" {
+			system += "\n\n" + own
+		}
+		o.set("system", quoted(system))
+	} else {
+		first := json.RawMessage(`{"role":"system","content":` + string(quoted(woven.System)) + `}`)
+		o.set("messages", list(append([]json.RawMessage{first}, e.talk.messages...)))
+	}
+	e.ask.body = o.bytes()
+}
+
+// list is an array of values.
+func list(values []json.RawMessage) json.RawMessage {
+	out := []byte{'['}
+	for i, v := range values {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, v...)
+	}
+	return append(out, ']')
+}
