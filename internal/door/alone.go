@@ -17,7 +17,7 @@ const (
 	// ownModel is the name under which the companion itself answers, and reflection
 	// who is said to have answered.
 	ownModel   = "jivad"
-	reflection = "reflection"
+	reflection = "builtin-reflection/1" // as lifecycle.Talk says
 	// spoken is the version of Ollama whose formats are spoken.
 	spoken = "0.17.4+jivad"
 )
