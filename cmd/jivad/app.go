@@ -82,7 +82,7 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	root.AddCommand(
-		a.initVerb(), a.runVerb(), a.statusVerb(), a.doctorVerb(), a.writeVerb(), a.importVerb(), a.sessionVerb(),
+		a.initVerb(), a.runVerb(), a.statusVerb(), a.doctorVerb(), a.writeVerb(), a.talkVerb(), a.importVerb(), a.sessionVerb(),
 		a.recallVerb(), a.showVerb(), a.soulVerb(), a.vasanasVerb(), a.ghostsVerb(), a.trendVerb(), a.verifyVerb(), a.forgetVerb(), a.exportVerb(),
 		a.reembedVerb(), a.backupVerb(), a.restoreVerb(), a.versionVerb(),
 	)

@@ -76,10 +76,14 @@ func (a *app) serve(ctx context.Context) error {
 	reload := &reloader{started: settings, now: settings, path: at.config, environ: a.environ, level: level, log: log}
 	reload.listen()
 	work := &served{Companion: c, reload: reload, stopping: ctx}
-	server := api.NewServer(api.NewHandler(work))
+	work.doorway, err = openDoor(ctx, work, settings, log)
+	if err != nil {
+		return errors.Join(fmt.Errorf("%w: %w", errDaemonFailed, err), listener.Close(), c.Close(context.WithoutCancel(ctx)))
+	}
+	server := api.NewServer(api.NewHandler(work, work.doorway.metrics))
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	a.ready(c, at)
+	a.ready(c, at, work.doorway.address)
 	log.Debug("board", "profile", profile.Name, "why", why)
 
 	// What follows is not waited for by those who wait for the daemon.
@@ -101,7 +105,7 @@ func (a *app) serve(ctx context.Context) error {
 		log.Error("socket", "error", err)
 	}
 	stop()
-	return errors.Join(err, a.withdraw(c, server, listener, &tasks, reload.settings().StopTimeout, log))
+	return errors.Join(err, a.withdraw(c, server, listener, work.doorway, &tasks, reload.settings().StopTimeout, log))
 }
 
 // fewestFiles is how many files the daemon must be allowed to have open at once. It
@@ -120,12 +124,13 @@ func enoughFiles() error {
 }
 
 // withdraw ends the session and the daemon, within a bounded time.
-func (a *app) withdraw(c *lifecycle.Companion, server *http.Server, listener net.Listener, tasks *sync.WaitGroup, within time.Duration, log *slog.Logger) error {
+func (a *app) withdraw(c *lifecycle.Companion, server *http.Server, listener net.Listener, d *doorway, tasks *sync.WaitGroup, within time.Duration, log *slog.Logger) error {
 	_, _ = daemon.SdNotify(false, daemon.SdNotifyStopping)
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
 	defer cancel()
 	_ = listener.Close()
+	d.close(ctx) // what was said there is part of the session
 	// Closing fails the work that clients wait for; then they are told.
 	err := c.Close(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -144,9 +149,12 @@ func (a *app) withdraw(c *lifecycle.Companion, server *http.Server, listener net
 }
 
 // ready tells whoever waits that the daemon can be spoken to.
-func (a *app) ready(c *lifecycle.Companion, at place) {
+func (a *app) ready(c *lifecycle.Companion, at place, door string) {
 	if !a.flags.quiet {
-		fmt.Fprintf(a.stdout, "jivad %s ready: %s, socket %s, diary %s\n", a.version, count(c.Impressions(), "impression", "impressions"), at.socket, at.diary)
+		if door != "" {
+			door = ", door http://" + door
+		}
+		fmt.Fprintf(a.stdout, "jivad %s ready: %s, socket %s, diary %s%s\n", a.version, count(c.Impressions(), "impression", "impressions"), at.socket, at.diary, door)
 	}
 	_, _ = daemon.SdNotify(false, daemon.SdNotifyReady)
 }
@@ -162,15 +170,19 @@ func setLevel(level *slog.LevelVar, name string) {
 // tell in the status, and without work that outlives it.
 type served struct {
 	*lifecycle.Companion
-	reload *reloader
+	reload  *reloader
+	doorway *doorway
 	// stopping is done when the daemon is asked to end.
 	stopping context.Context
 }
 
-// Status adds what is wrong with the settings.
+// Status adds what is wrong with the settings and with the door.
 func (s *served) Status(ctx context.Context) (lifecycle.Status, error) {
 	status, err := s.Companion.Status(ctx)
 	status.Problems = append(status.Problems, s.reload.problems()...)
+	if problem := s.doorway.problem(); problem != "" {
+		status.Problems = append(status.Problems, problem)
+	}
 	return status, err
 }
 

@@ -1,0 +1,281 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/jivad/jivad/lifecycle"
+)
+
+func (a *app) talkVerb() *cobra.Command {
+	return &cobra.Command{
+		Use:   "talk [TEXT...]",
+		Short: "Talk with the companion",
+		Long: `Talks with the companion, which knows SOUL.md and what it is reminded of. What you say
+becomes an entry of today; the answer is kept beside it.
+
+With a text there is one answer. Without one, each line that you write is answered: /why shows
+what was recalled for the last answer, /end ends the session, /quit leaves. Ctrl-C stops an answer,
+and what you said stays remembered; at the prompt it leaves, as Ctrl-D does.`,
+		Example: `  jivad talk
+  jivad talk "How was the week?"
+  jivad talk --json < questions.txt`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			// Ctrl-C is for the answer here; so it must not end everything at once.
+			ctx := context.WithoutCancel(cmd.Context())
+			return a.with(ctx, func(ctx context.Context, c companion) error {
+				signals := make(chan os.Signal, 1)
+				signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+				defer signal.Stop(signals)
+				t := &talk{app: a, with: c, signals: signals, out: a.printer()}
+				if len(args) > 0 {
+					return t.once(ctx, strings.Join(args, " "))
+				}
+				return t.loop(ctx)
+			})
+		},
+	}
+}
+
+// talker is the part of a companion that a conversation needs.
+type talker interface {
+	Talk(ctx context.Context, r lifecycle.TalkRequest, emit func(piece string) error) (lifecycle.TalkReport, error)
+	EndSession(context.Context) (lifecycle.SessionReport, error)
+}
+
+// talk is one conversation on a terminal, or of the lines of a file.
+type talk struct {
+	app     *app
+	with    talker
+	signals <-chan os.Signal
+	out     *printer
+	history []lifecycle.ChatMessage
+	// last is of the last answer, nil where it is not known: the daemon does not tell
+	// it to those who stop an answer.
+	last *lifecycle.TalkReport
+	// leaving says that the process was asked to end, and not only the answer.
+	leaving bool
+}
+
+const (
+	// maxHistory is how many messages of before go along.
+	maxHistory = 40
+	// maxSaid is the longest line, in bytes.
+	maxSaid = lifecycle.MaxNote
+)
+
+// once is one answer.
+func (t *talk) once(ctx context.Context, said string) error {
+	stopped, err := t.say(ctx, said)
+	if err == nil && stopped {
+		return context.Canceled
+	}
+	return err
+}
+
+// loop answers line by line until there are no more.
+func (t *talk) loop(ctx context.Context) error {
+	here := isTerminal(t.app.stdin) && t.out.terminal && !t.app.flags.json
+	lines, failed := t.lines()
+	for {
+		if here {
+			fmt.Fprint(t.out.out, "> ")
+			_ = t.out.flush()
+		}
+		select {
+		case <-t.signals:
+			if here {
+				t.out.line("")
+			}
+			return t.out.flush()
+		case err := <-failed:
+			if here {
+				t.out.line("")
+			}
+			return errors.Join(err, t.out.flush())
+		case line := <-lines:
+			leave, err := t.take(ctx, line, here)
+			if err != nil || leave {
+				return errors.Join(err, t.out.flush())
+			}
+		}
+	}
+}
+
+// lines reads standard input from a goroutine of its own, which may wait there until
+// the process ends. What ends it comes through failed, nil for the end of the input.
+func (t *talk) lines() (<-chan string, <-chan error) {
+	lines, failed := make(chan string), make(chan error, 1)
+	go func() {
+		in := bufio.NewScanner(t.app.stdin)
+		in.Buffer(make([]byte, 0, 4<<10), maxSaid)
+		for in.Scan() {
+			lines <- in.Text()
+		}
+		err := in.Err()
+		if errors.Is(err, bufio.ErrTooLong) {
+			err = lifecycle.ErrTooLong
+		}
+		if err != nil {
+			err = fmt.Errorf("standard input: %w", err)
+		}
+		failed <- err
+	}()
+	return lines, failed
+}
+
+// take does what a line says. An answer that fails ends the conversation, unless a
+// person is there who can try again.
+func (t *talk) take(ctx context.Context, line string, here bool) (leave bool, err error) {
+	switch word := strings.TrimSpace(line); {
+	case word == "":
+	case word == "/quit":
+		return true, nil
+	case word == "/why":
+		err = t.why()
+	case word == "/end":
+		err = t.end(ctx)
+	case here && strings.HasPrefix(word, "/") && !strings.ContainsAny(word, " \t"):
+		t.out.line("There is no %s. /why shows what was recalled, /end ends the session, /quit leaves.", oneLine(word))
+	default:
+		var stopped bool
+		stopped, err = t.say(ctx, line)
+		if stopped && err == nil && (t.leaving || !here) {
+			return true, context.Canceled
+		}
+	}
+	if err != nil && here {
+		t.app.complain(err, exitCode(err))
+		return false, nil
+	}
+	return false, err
+}
+
+// say says something and writes the answer as it comes. Ctrl-C stops it.
+func (t *talk) say(ctx context.Context, said string) (stopped bool, err error) {
+	answering, stop := context.WithCancel(ctx)
+	defer stop()
+	done, watched := make(chan struct{}), make(chan os.Signal, 1)
+	go func() {
+		select {
+		case s := <-t.signals:
+			stop()
+			watched <- s
+		case <-done:
+			watched <- nil
+		}
+	}()
+	var answer strings.Builder
+	var unwritten error // nobody reads what is written; that stops an answer too
+	t.last = nil
+	report, err := t.with.Talk(answering, lifecycle.TalkRequest{Said: said, History: t.history}, func(piece string) error {
+		answer.WriteString(piece)
+		if t.app.flags.json {
+			return nil
+		}
+		fmt.Fprint(t.out.out, harmless(piece))
+		if unwritten = t.out.flush(); unwritten != nil {
+			stop()
+		}
+		return unwritten
+	})
+	close(done)
+	asked := <-watched
+	stopped, t.leaving = asked != nil, asked == syscall.SIGTERM
+	if unwritten != nil {
+		return false, unwritten
+	}
+	if stopped && (err == nil || errors.Is(err, context.Canceled)) {
+		t.keep(said, answer.String())
+		if err == nil { // it was found in time what it could know of
+			t.last = &report
+		}
+		if !t.app.flags.json {
+			t.out.line("\n%s", t.out.dim("(stopped; what you said is remembered)"))
+		}
+		return true, t.out.flush()
+	}
+	if err != nil {
+		if answer.Len() > 0 && !t.app.flags.json {
+			t.out.line("")
+			_ = t.out.flush()
+		}
+		return false, err
+	}
+	t.keep(said, report.Answer)
+	t.last = &report
+	if t.app.flags.json {
+		return false, t.app.answer(report, nil)
+	}
+	if answer.Len() == 0 {
+		fmt.Fprint(t.out.out, harmless(report.Answer))
+	}
+	t.out.line("")
+	if report.Why != "" && !t.app.flags.quiet {
+		t.out.line("%s", t.out.dim("("+oneLine(report.Why)+")"))
+	}
+	return false, t.out.flush()
+}
+
+// keep has a turn go along with the next ones.
+func (t *talk) keep(said, answered string) {
+	t.history = append(t.history, lifecycle.ChatMessage{Role: "user", Content: said})
+	if answered != "" {
+		t.history = append(t.history, lifecycle.ChatMessage{Role: "assistant", Content: answered})
+	}
+	if extra := len(t.history) - maxHistory; extra > 0 {
+		t.history = append([]lifecycle.ChatMessage(nil), t.history[extra:]...)
+	}
+}
+
+// why shows what the last answer could know of.
+func (t *talk) why() error {
+	if t.last == nil {
+		if t.app.flags.json {
+			_, err := io.WriteString(t.app.stdout, "[]\n")
+			return err
+		}
+		t.out.line("Of an answer that was stopped, or none, it is not known.")
+		return t.out.flush()
+	}
+	if t.app.flags.json {
+		return t.app.answer(t.last.Recalled, nil)
+	}
+	if len(t.last.Recalled) == 0 {
+		t.out.line("Nothing was recalled for it.")
+	}
+	for _, r := range t.last.Recalled {
+		line := fmt.Sprintf("%s  %.2f  %s", pad(dash(r.Impression.Date), 10), r.Similarity, excerptOf(r.Impression))
+		if t.out.terminal {
+			line = cut(line, t.out.width)
+		}
+		t.out.line("%s", line)
+	}
+	return t.out.flush()
+}
+
+// end ends the session of today; the conversation goes on in a new one.
+func (t *talk) end(ctx context.Context) error {
+	ended, err := t.with.EndSession(ctx)
+	if errors.Is(err, lifecycle.ErrNoSession) && !t.app.flags.json {
+		t.out.line("No session is open.")
+		return t.out.flush()
+	}
+	if err != nil {
+		return err
+	}
+	if t.app.flags.json {
+		return t.app.answer(ended, nil)
+	}
+	t.out.line("Session %d ended, with %s.", ended.Number, count(ended.Events, "entry", "entries"))
+	return t.out.flush()
+}

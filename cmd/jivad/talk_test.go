@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jivad/jivad/lifecycle"
+)
+
+// parrot answers with what was said, in pieces, and waits in the middle where hold
+// is there: until it is stopped, or hold ends.
+type parrot struct {
+	asked []lifecycle.TalkRequest
+	hold  chan struct{}
+	err   error
+	ended int
+}
+
+func (p *parrot) Talk(ctx context.Context, r lifecycle.TalkRequest, emit func(string) error) (lifecycle.TalkReport, error) {
+	r.History = append([]lifecycle.ChatMessage(nil), r.History...)
+	p.asked = append(p.asked, r)
+	out := lifecycle.TalkReport{Answer: "You: " + r.Said, By: "parrot", Recalled: []lifecycle.Recalled{
+		{Similarity: 0.51, Impression: lifecycle.Impression{Date: "1911-05-01", Excerpt: "The ponies\nare tired."}},
+		{Similarity: 0.4, Impression: lifecycle.Impression{Kept: lifecycle.KeepBuried}},
+	}}
+	if p.err != nil {
+		return out, p.err
+	}
+	if err := emit("You: "); err != nil {
+		return out, err
+	}
+	if p.hold != nil {
+		p.hold <- struct{}{}
+		<-ctx.Done()
+		return out, ctx.Err()
+	}
+	return out, emit(r.Said)
+}
+
+func (p *parrot) EndSession(context.Context) (lifecycle.SessionReport, error) {
+	if p.ended++; p.ended > 1 {
+		return lifecycle.SessionReport{}, lifecycle.ErrNoSession
+	}
+	return lifecycle.SessionReport{Number: 3, Events: 2}, nil
+}
+
+// conversation is a talk with a parrot over an input.
+func conversation(p *parrot, input io.Reader, out *bytes.Buffer, json bool) (*talk, chan os.Signal) {
+	a := &app{stdin: input, stdout: out, stderr: out, flags: flags{json: json}}
+	signals := make(chan os.Signal, 1)
+	return &talk{app: a, with: p, signals: signals, out: a.printer()}, signals
+}
+
+func TestTalkLineByLine(t *testing.T) {
+	p := &parrot{}
+	var out bytes.Buffer
+	talk, _ := conversation(p, strings.NewReader("/why\nHow are you?\n\n/why\n/usr is a folder\x1b[31m\n/end\n/end\nlast\n/quit\nnever\n"), &out, false)
+	if err := talk.loop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := `Of an answer that was stopped, or none, it is not known.
+You: How are you?
+1911-05-01  0.51  The ponies are tired.
+–           0.40  (buried)
+You: /usr is a folder␛[31m
+Session 3 ended, with 2 entries.
+No session is open.
+You: last
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+	if len(p.asked) != 3 || p.asked[2].Said != "last" {
+		t.Fatalf("asked %+v", p.asked)
+	}
+	history := []lifecycle.ChatMessage{
+		{Role: "user", Content: "How are you?"}, {Role: "assistant", Content: "You: How are you?"},
+		{Role: "user", Content: "/usr is a folder\x1b[31m"}, {Role: "assistant", Content: "You: /usr is a folder\x1b[31m"},
+	}
+	if !reflect.DeepEqual(p.asked[2].History, history) {
+		t.Errorf("history %+v", p.asked[2].History)
+	}
+}
+
+func TestTalkInJSON(t *testing.T) {
+	p := &parrot{}
+	var out bytes.Buffer
+	talk, _ := conversation(p, strings.NewReader("One\n/why\n/end\n"), &out, true)
+	if err := talk.loop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	values := json.NewDecoder(&out)
+	var report lifecycle.TalkReport
+	var recalled []lifecycle.Recalled
+	var ended lifecycle.SessionReport
+	for _, v := range []any{&report, &recalled, &ended} {
+		if err := values.Decode(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if report.Answer != "You: One" || len(recalled) != 2 || ended.Number != 3 || values.More() {
+		t.Errorf("%+v %+v %+v", report, recalled, ended)
+	}
+}
+
+// Ctrl-C stops the answer, not the conversation's memory of it; a line of a file
+// after it is not said.
+func TestTalkIsStopped(t *testing.T) {
+	for _, asked := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		p := &parrot{hold: make(chan struct{})}
+		var out bytes.Buffer
+		talk, signals := conversation(p, strings.NewReader("One\nTwo\n"), &out, false)
+		go func() {
+			<-p.hold
+			signals <- asked
+		}()
+		if err := talk.loop(t.Context()); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v, want Canceled", err)
+		}
+		if want := "You: \n(stopped; what you said is remembered)\n"; out.String() != want {
+			t.Errorf("got %q, want %q", out.String(), want)
+		}
+		if len(p.asked) != 1 || len(talk.history) != 2 || talk.history[1].Content != "You: " {
+			t.Errorf("asked %+v, history %+v", p.asked, talk.history)
+		}
+	}
+}
+
+// A person at a terminal goes on after an answer that was stopped or failed.
+func TestTalkGoesOnAtATerminal(t *testing.T) {
+	p := &parrot{hold: make(chan struct{})}
+	var out bytes.Buffer
+	talk, signals := conversation(p, strings.NewReader(""), &out, false)
+	go func() {
+		<-p.hold
+		signals <- os.Interrupt
+	}()
+	if leave, err := talk.take(t.Context(), "One", true); leave || err != nil {
+		t.Errorf("stopped: %v, %v", leave, err)
+	}
+	p.hold, p.err = nil, lifecycle.ErrDamaged
+	if leave, err := talk.take(t.Context(), "Two", true); leave || err != nil || !strings.Contains(out.String(), lifecycle.ErrDamaged.Error()) {
+		t.Errorf("failed: %v, %v, %q", leave, err, out.String())
+	}
+	if _, err := talk.take(t.Context(), "Two", false); !errors.Is(err, lifecycle.ErrDamaged) {
+		t.Errorf("failed, of a file: %v", err)
+	}
+	p.err = nil
+	if _, err := talk.take(t.Context(), "/help", true); err != nil {
+		t.Error(err)
+	}
+	_ = talk.out.flush()
+	if !strings.Contains(out.String(), "There is no /help.") || len(p.asked) != 3 {
+		t.Errorf("got %q, asked %+v", out.String(), p.asked)
+	}
+	if _, err := talk.take(t.Context(), "Three", true); err != nil || !strings.HasSuffix(out.String(), "You: Three\n") {
+		t.Errorf("%v, %q", err, out.String())
+	}
+	p.hold = make(chan struct{})
+	go func() {
+		<-p.hold
+		signals <- syscall.SIGTERM
+	}()
+	if leave, _ := talk.take(t.Context(), "Four", true); !leave {
+		t.Error("SIGTERM did not end it")
+	}
+}
+
+// At the prompt Ctrl-C leaves, whatever the input waits for.
+func TestTalkLeftAtThePrompt(t *testing.T) {
+	in, feed := io.Pipe()
+	defer feed.Close()
+	var out bytes.Buffer
+	talk, signals := conversation(&parrot{}, in, &out, false)
+	signals <- os.Interrupt
+	if err := talk.loop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTalkRefusesAnEndlessLine(t *testing.T) {
+	var out bytes.Buffer
+	talk, _ := conversation(&parrot{}, strings.NewReader(strings.Repeat("x", maxSaid+2)), &out, false)
+	if err := talk.loop(t.Context()); !errors.Is(err, lifecycle.ErrTooLong) {
+		t.Errorf("%v, want ErrTooLong", err)
+	}
+}
+
+// brokenPipe takes nothing.
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// Where nobody reads, the answer is stopped by the end of its context, so that the
+// turn is kept.
+func TestTalkIntoAClosedPipe(t *testing.T) {
+	p := &parrot{}
+	a := &app{stdin: strings.NewReader(""), stdout: brokenPipe{}, stderr: io.Discard}
+	ended := &watched{parrot: p}
+	talk := &talk{app: a, with: ended, out: a.printer()}
+	if err := talk.once(t.Context(), "One"); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("%v, want ErrClosedPipe", err)
+	}
+	if !errors.Is(ended.ctx, context.Canceled) {
+		t.Errorf("the answer's context: %v, want Canceled", ended.ctx)
+	}
+}
+
+// watched notes how the context of an answer was at its end.
+type watched struct {
+	*parrot
+	ctx error
+}
+
+func (w *watched) Talk(ctx context.Context, r lifecycle.TalkRequest, emit func(string) error) (lifecycle.TalkReport, error) {
+	out, err := w.parrot.Talk(ctx, r, emit)
+	w.ctx = ctx.Err()
+	return out, err
+}
