@@ -41,8 +41,11 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(home, 0o700)
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "race" {
+			switch name {
+			case "race":
 				return underRace, nil
+			case "ollama":
+				return ollamaBinary() != "", nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
@@ -50,6 +53,7 @@ func TestScripts(t *testing.T) {
 			"answers": answers, "json": jsonValue, "private": private, "signal": sendSignal,
 			"until": until, "tty": inTerminal, "code": code, "atmost": atMost, "replace": replaceFile, "empty": emptyFile,
 			"listens": listens, "edit": editFile, "stranger": stranger, "newest": newest, "eachpage": eachPage,
+			"ollamaserver": ollamaServer, "ollamabinary": ollamaCommand, "freeport": freePort, "fetch": fetch,
 		},
 	})
 }
