@@ -3,6 +3,9 @@ package api
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strings"
 	"testing"
@@ -102,4 +105,35 @@ func TestLeavingEndsTheAnswer(t *testing.T) {
 	if err := <-f.ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the answer ended with %v, want Canceled", err)
 	}
+}
+
+// broken is a connection that takes nothing any more and does not tell.
+type broken struct{ *httptest.ResponseRecorder }
+
+func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// A piece that cannot be written ends the context of the answer, so that the
+// companion knows that the client left, and keeps the turn.
+func TestAPieceThatCannotBeWritten(t *testing.T) {
+	f := &fake{}
+	var err, ended error
+	h := NewHandler(&listening{fake: f, heard: func(ctx context.Context, of error) { err, ended = of, ctx.Err() }})
+	r := httptest.NewRequest(http.MethodPost, "/api/v1/talk", strings.NewReader(`{"said":"x"}`))
+	r.Header.Set("Content-Type", "application/json")
+	h.ServeHTTP(broken{httptest.NewRecorder()}, r)
+	if !errors.Is(err, context.Canceled) || !errors.Is(ended, context.Canceled) {
+		t.Errorf("emit: %v, context: %v; want Canceled", err, ended)
+	}
+}
+
+// listening tells how the first piece went.
+type listening struct {
+	*fake
+	heard func(ctx context.Context, emitted error)
+}
+
+func (l *listening) Talk(ctx context.Context, _ lifecycle.TalkRequest, emit func(string) error) (lifecycle.TalkReport, error) {
+	err := emit("x")
+	l.heard(ctx, err)
+	return lifecycle.TalkReport{}, err
 }

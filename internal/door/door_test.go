@@ -241,6 +241,11 @@ func TestWeaving(t *testing.T) {
 			want:   `{"model":"m","messages":[` + sys("Hello") + `,{"role":"user","content":"Hello"}]}`, outcome: outcomeFailed,
 		},
 		{
+			name: "an answer that ends with a failure", path: "/api/chat", body: `{"model":"m","messages":[{"role":"user","content":"Hello"}]}`,
+			answer: `{"message":{"content":"Go"}}` + "\n" + `{"error":"out of memory","done":true}` + "\n",
+			want:   `{"model":"m","messages":[` + sys("Hello") + `,{"role":"user","content":"Hello"}]}`, outcome: outcomeFailed,
+		},
+		{
 			name: "an answer without an end", path: "/api/chat", body: `{"model":"m","messages":[{"role":"user","content":"Hello"}]}`,
 			answer: `{"message":{"content":"Go"},"done":false}` + "\n",
 			want:   `{"model":"m","messages":[` + sys("Hello") + `,{"role":"user","content":"Hello"}]}`, outcome: outcomeFailed,
