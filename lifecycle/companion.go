@@ -35,7 +35,7 @@ type Options struct {
 	Assessor  Assessor
 	// Model, if not nil, judges better than Assessor, narrates and talks, as far as it
 	// can be reached. Deadline is how long one answer may take; 0 means a minute. Rest
-	// is the longest pause between two entries that are judged again, 0 means 10 s.
+	// is the longest pause between two entries that are judged again.
 	Model          Model
 	Deadline, Rest time.Duration
 	// Params are put in force where they differ from the store's.
@@ -108,7 +108,9 @@ type Companion struct {
 	digest   string
 	digestAt uint64
 	closing  bool
-	index    *neighbour.Index
+	// tendencyNames is made when it is asked for, and void after a session's end.
+	tendencyNames *tendencyNames
+	index         *neighbour.Index
 	// indexing is held from the taking of a state until the index knows it.
 	indexing sync.Mutex
 }
@@ -162,9 +164,6 @@ func withDefaults(o Options) Options {
 	}
 	if o.Deadline == 0 {
 		o.Deadline = time.Minute
-	}
-	if o.Rest == 0 {
-		o.Rest = 10 * time.Second
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

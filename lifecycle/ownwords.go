@@ -63,7 +63,7 @@ func (c *Companion) ownWords(answer string) (chitta.Value, error) {
 	if err != nil {
 		return chitta.Value{}, err
 	}
-	list = append(list, runsIn(answer)...)
+	list = append(list, runsIn(spoken(answer))...)
 	list = list[max(0, len(list)-mostOwn):]
 	data := make([]byte, 0, 8*len(list))
 	for _, x := range list {
@@ -102,11 +102,8 @@ func (c *Companion) ownShare(text string) float64 {
 		own[x] = true
 	}
 	if doc, err := c.lastWritten(); err == nil {
-		given, err := c.given()
-		if err == nil {
-			for _, x := range runsIn(strings.Replace(string(doc), given, "", 1)) {
-				own[x] = true
-			}
+		for _, x := range runsIn(spokenIn(string(doc))) {
+			own[x] = true
 		}
 	}
 	n := 0
@@ -119,6 +116,41 @@ func (c *Companion) ownShare(text string) float64 {
 		return share
 	}
 	return 0
+}
+
+// spokenIn is what of a SOUL.md is the companion's own: not Given, and not the
+// sections that quote what the person wrote.
+func spokenIn(doc string) string {
+	var b strings.Builder
+	own := true
+	for line := range strings.Lines(doc) {
+		if strings.HasPrefix(line, "## ") {
+			own = !slices.Contains([]string{"## Given", "## Tendencies", "## Deep impressions"}, strings.TrimSpace(line))
+		}
+		if own {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// spoken is an answer without what it quotes.
+func spoken(answer string) string {
+	var b strings.Builder
+	depth := 0
+	for _, r := range answer {
+		switch r {
+		case '“', '„', '«', '「':
+			depth++
+		case '”', '»', '」':
+			depth = max(0, depth-1)
+		default:
+			if depth == 0 {
+				b.WriteRune(r)
+			}
+		}
+	}
+	return b.String()
 }
 
 // lessened is a judgement of a text of which a share is the companion's own words:

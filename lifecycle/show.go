@@ -87,18 +87,35 @@ func (c *Companion) show(state *fold.State, seq uint64) (Impression, error) {
 // tendencyOf names the tendency that an impression belonged to when the last
 // session ended, or nothing.
 func (c *Companion) tendencyOf(id fold.ID) string {
-	found, err := c.tendenciesOf(c.lastClosed())
-	if err != nil {
-		return ""
-	}
-	for _, v := range found {
-		for _, k := range v.Keys {
-			if k == [16]byte(id) {
-				return v.Name
+	session, generation := c.lastClosed(), c.store.Meta().Generation
+	c.mu.RLock()
+	known := c.tendencyNames
+	c.mu.RUnlock()
+	if known == nil || known.session != session || known.generation != generation {
+		found, err := c.tendenciesOf(session)
+		if err != nil {
+			return ""
+		}
+		known = &tendencyNames{session: session, generation: generation, of: map[fold.ID]string{}}
+		for _, v := range found {
+			for _, k := range v.Keys {
+				if _, ok := known.of[k]; !ok {
+					known.of[k] = v.Name
+				}
 			}
 		}
+		c.mu.Lock()
+		c.tendencyNames = known
+		c.mu.Unlock()
 	}
-	return ""
+	return known.of[id]
+}
+
+// tendencyNames are the tendencies at the end of a session, by their members.
+type tendencyNames struct {
+	session    int
+	generation uint64
+	of         map[fold.ID]string
 }
 
 func (c *Companion) lastClosed() int {

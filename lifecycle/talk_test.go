@@ -140,7 +140,7 @@ func TestItsOwnWordsComeBack(t *testing.T) {
 	for text, most := range map[string]float64{
 		answer: 0,
 		"Copied: " + answer + " And then I went home through the rain and slept badly, for no reason that I could name at all.": 0.6,
-		soulDoc: 0.2,
+		soulDoc: 0.5,
 		"I stood in the shallow water myself this morning, and counted nothing, and it was well.": 0.8,
 	} {
 		r := w.write(t, c, text)

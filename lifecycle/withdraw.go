@@ -66,6 +66,9 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 		return err
 	}
 	c.keepRecord(left.record)
+	c.mu.Lock()
+	c.tendencyNames = nil
+	c.mu.Unlock()
 	c.life.left, c.life.edited = handedOn{number, left.heritage}, false
 	defer c.backupSoon()
 	defer c.reassessSoon()

@@ -92,6 +92,7 @@ func ollamaServer(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Defer(proxy.Close)
 	ts.Setenv("UPSTREAM", proxy.URL)
 	ts.Setenv("OLLAMA", binary)
+	ts.Setenv("SHARED", sharedFolder())
 }
 
 // ollamaCommand puts the path of the real command into $OLLAMA.

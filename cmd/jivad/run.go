@@ -60,7 +60,7 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	a.limitMemory(profile)
 
-	o, err := a.options(settings.On(profile), at)
+	o, err := a.options(ctx, settings.On(profile), at)
 	if err != nil {
 		return err
 	}

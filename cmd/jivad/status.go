@@ -68,6 +68,9 @@ func tellStatus(p *printer, s statusReport) {
 	}
 	p.row("log", "%s", count(int(s.Events), "record", "records"))
 	p.row("models", "%s, %s", s.Embedder, s.Assessor)
+	if s.Model != nil {
+		p.row("model", "%s", modelLine(*s.Model))
+	}
 	if s.Session != nil {
 		p.row("session", "%d of %s is open, %s", s.Session.Number, dash(s.Session.Date), count(s.Session.Events, "entry", "entries"))
 	}

@@ -107,7 +107,28 @@ func ofStatus(c Companion) Collector {
 		if s.Backups.Taken != nil {
 			out = append(out, Gauge("jivad_backup_age_seconds", "Age of the newest backup.", s.Backups.Age))
 		}
-		return append(out, ofSessions(s)...), nil
+		return append(append(out, ofModel(s.Model)...), ofSessions(s)...), nil
+	}
+}
+
+// ofModel tells how the model does, nothing where there is none.
+func ofModel(m *lifecycle.ModelStatus) []Family {
+	if m == nil {
+		return nil
+	}
+	up := 1.0
+	if m.Away != "" {
+		up = 0
+	}
+	return []Family{
+		Gauge("jivad_model_up", "1 while the model can be asked.", up),
+		Counter("jivad_model_calls_total", "Requests to the model.", float64(m.Calls)),
+		Counter("jivad_model_repairs_total", "Second tries after an answer that could not be used.", float64(m.Repairs)),
+		Counter("jivad_model_failures_total", "Answers that could not be used.", float64(m.Failures)),
+		Counter("jivad_model_fallbacks_total", "Entries that the built-in assessor judged in its place.", float64(m.Fallbacks)),
+		Counter("jivad_model_reassessed_total", "Entries that it judged again.", float64(m.Reassessed)),
+		Counter("jivad_model_given_up_total", "Entries that it had no answer for.", float64(m.GivenUp)),
+		Gauge("jivad_model_owed", "Entries that it is still to judge.", float64(m.Owed)),
 	}
 }
 

@@ -69,6 +69,8 @@ type Model struct {
 	Chat, Embed string
 	// Deadline is how long one answer may take.
 	Deadline time.Duration
+	// Rest is the longest pause between two entries that are judged again.
+	Rest time.Duration
 	// KeepAlive is how long the server keeps a model in memory, Context the tokens
 	// that it reads at most, Threads the processors that it uses, 0 for its own choice.
 	KeepAlive time.Duration
@@ -137,7 +139,7 @@ func Default() Config {
 		Diary:       Diary{AlwaysCreate: true},
 		Session:     Session{Idle: 30 * time.Minute},
 		Soul:        Soul{MaxBytes: 8 << 10},
-		Model:       Model{MaxPieces: 32, Deadline: time.Minute, KeepAlive: 5 * time.Minute, Context: 4096},
+		Model:       Model{MaxPieces: 32, Deadline: time.Minute, Rest: 10 * time.Second, KeepAlive: 5 * time.Minute, Context: 4096},
 		Door:        Door{Recall: 6},
 		Dynamics:    Dynamics{Reactivation: reactivation.Default(), Gate: gate.Default().Unscaled()},
 		Vasana:      Vasana{MinPoints: 3, GunaCoherence: 0.9, SemanticLow: 0.3, SemanticHigh: 0.85},

@@ -94,6 +94,8 @@ func keys() []key {
 		{name: "model.embed", about: "The name of its model that embeds. Empty: the built-in embedder. Another one needs\njivad reembed.", field: func(c *Config) any { return &c.Model.Embed }},
 		{name: "model.deadline", about: "How long one answer may take. The built-in model judges meanwhile what takes longer.", field: func(c *Config) any { return &c.Model.Deadline },
 			check: func(c *Config) string { return duration(c.Model.Deadline, time.Second, time.Hour) }},
+		{name: "model.rest", about: "The longest pause between two entries that it judges again, when nothing else is to be\ndone: as long as the one before took, and at most this; \"0s\" to \"1h\".", field: func(c *Config) any { return &c.Model.Rest },
+			check: func(c *Config) string { return duration(c.Model.Rest, 0, time.Hour) }},
 		{name: "model.keep_alive", about: "How long the server keeps a model in memory after an answer; \"0s\" to \"24h\".", field: func(c *Config) any { return &c.Model.KeepAlive },
 			check: func(c *Config) string { return duration(c.Model.KeepAlive, 0, 24*time.Hour) }},
 		{name: "model.context", about: "How many tokens it reads at most; 1024 to 131072.", field: func(c *Config) any { return &c.Model.Context },
