@@ -52,7 +52,7 @@ func storiesFile() string {
 	return filepath.Join(sharedFolder(), "models", "ollama", "stories260k-4k.gguf")
 }
 
-// ollamaServer starts a real server with the model "stories", and before it a proxy
+// ollamaServer starts a real server with the models "stories" and "scribe", and before it a proxy
 // that writes what it is asked to a file: ollamaserver FILE. $UPSTREAM is the proxy's
 // address and $OLLAMA the binary.
 func ollamaServer(ts *testscript.TestScript, _ bool, args []string) {
@@ -82,11 +82,16 @@ func ollamaServer(ts *testscript.TestScript, _ bool, args []string) {
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(weights))
 	ts.Check(client.CreateBlob(ctx, digest, bytes.NewReader(weights)))
 	stream := false
-	ts.Check(client.Create(ctx, &ollama.CreateRequest{
-		Model: "stories", Files: map[string]string{filepath.Base(storiesFile()): digest}, Stream: &stream,
-		// Long answers of so small a model are no use to anybody.
-		Parameters: map[string]any{"num_thread": 1, "num_predict": 24, "num_ctx": 4096},
-	}, func(ollama.ProgressResponse) error { return nil }))
+	for name, parameters := range map[string]map[string]any{
+		// Long answers of so small a model are no use to anybody who talks, and a
+		// judgement is as long as it must be.
+		"stories": {"num_thread": 1, "num_predict": 24, "num_ctx": 4096},
+		"scribe":  {"num_thread": 1, "num_ctx": 4096},
+	} {
+		ts.Check(client.Create(ctx, &ollama.CreateRequest{
+			Model: name, Files: map[string]string{filepath.Base(storiesFile()): digest}, Stream: &stream, Parameters: parameters,
+		}, func(ollama.ProgressResponse) error { return nil }))
+	}
 
 	proxy := httptest.NewServer(noting(ts.MkAbs(args[0]), httputil.NewSingleHostReverseProxy(base)))
 	ts.Defer(proxy.Close)
