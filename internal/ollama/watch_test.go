@@ -100,6 +100,9 @@ func TestMemoryComesBack(t *testing.T) {
 		fault(w, 500, "model requires more system memory (5 GiB) than is available (2 GiB)")
 	}
 	watched(t, func(st *stub) { st.chat = full }, func(t *testing.T, s *Server, st *stub, told func() []lifecycle.ModelState) {
+		if all := told(); len(all) != 1 || all[0].Away != "" {
+			t.Fatalf("%+v", all)
+		}
 		if _, err := s.Assess(t.Context(), entry); !errors.Is(err, lifecycle.ErrModelAway) {
 			t.Fatal(err)
 		}

@@ -51,6 +51,8 @@ type round struct {
 	client *client
 	watch  *watch
 	over   chan struct{}
+	// acts are the goroutines of the fault, which end once the deed is over.
+	acts sync.WaitGroup
 	// code and complaint are of the last verb.
 	code      int
 	complaint string
@@ -219,20 +221,24 @@ func (r *round) arm(p *process) {
 	case r.fault == nil:
 		return
 	case r.seen > 0:
-		go r.when(r.watch.reached, act)
+		r.when(r.watch.reached, act)
 	case r.fault.name == "closed" && r.delay > 0:
-		go r.when(nil, func() {
+		r.when(nil, func() {
 			if err := r.close(); err != nil {
 				r.fail(kindHarness, "close the folder: %v", err)
 			}
 		})
 	case r.fault.kills && r.decide == nil:
-		go r.when(nil, act)
+		r.when(nil, act)
 	}
 }
 
-// when acts after a signal and the delay, unless the deed is over.
+// when has a goroutine act after a signal and the delay, unless the deed is over.
 func (r *round) when(signal <-chan struct{}, act func()) {
+	r.acts.Go(func() { r.await(signal, act) })
+}
+
+func (r *round) await(signal <-chan struct{}, act func()) {
 	if signal != nil {
 		select {
 		case <-signal:
@@ -313,6 +319,7 @@ func (r *round) finish(ctx context.Context, d *daemon) error {
 		r.target.kill()
 	}
 	close(r.over)
+	r.acts.Wait() // what the fault takes away it takes before it is given back
 	if r.trap != nil {
 		r.trap.disarm() // a full disk has room again for what comes now
 	}
