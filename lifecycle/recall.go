@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/chitta/fold"
@@ -23,16 +24,12 @@ func (c *Companion) Recall(ctx context.Context, q RecallQuery) ([]Recalled, erro
 	if err != nil {
 		return nil, err
 	}
+	if q.Reminded {
+		return c.reminded(ctx, q)
+	}
 	state, err := c.indexed(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if q.Reminded {
-		hits, err := c.reminded(ctx, state, q.Text)
-		if err != nil {
-			return nil, err
-		}
-		return c.answer(state, hits, q)
 	}
 	found, err := c.byWords(ctx, q.Text)
 	if err != nil {
@@ -62,13 +59,18 @@ func (c *Companion) Recall(ctx context.Context, q RecallQuery) ([]Recalled, erro
 }
 
 // reminded are the impressions that a text brings to mind, in that order: as
-// many as the context of a life holds.
-func (c *Companion) reminded(ctx context.Context, state *fold.State, text string) ([]*hit, error) {
-	v, err := c.opts.Embedder.Embed(ctx, text)
+// many as the context of a life holds. Every row is looked at, so no index is waited
+// for.
+func (c *Companion) reminded(ctx context.Context, q RecallQuery) ([]Recalled, error) {
+	var state *fold.State
+	var taken sync.WaitGroup
+	taken.Go(func() { state = c.store.Snapshot() }) // which needs nothing of the vector
+	v, err := c.opts.Embedder.Embed(ctx, q.Text)
+	taken.Wait()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrQuery, err)
 	}
-	top, err := state.TopFor(v, state.Params.Reactivation.Context)
+	top, err := state.TopFor(v, state.Params.Reactivation.Context, c.opts.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +80,7 @@ func (c *Companion) reminded(ctx context.Context, state *fold.State, text string
 			seq: state.Impressions[r.Index].Sequence, similarity: dot(state.Vectors.Row(r.Index), v), score: r.Influence, close: true,
 		}
 	}
-	return hits, nil
+	return c.answer(state, hits, q)
 }
 
 const (

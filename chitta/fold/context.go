@@ -2,7 +2,9 @@ package fold
 
 import (
 	"cmp"
+	"math"
 	"slices"
+	"sync"
 )
 
 // reminders is how many times the number asked for is weighed for variety.
@@ -14,23 +16,109 @@ const reminders = 8
 // before), so that twelve copies of one thought do not fill the context. query is
 // a unit vector of the store's dimension; Influence in the answer is the product.
 // Ties go to the older impression.
-func (s *State) TopFor(query []float32, k int) ([]Ranked, error) {
+//
+// Up to workers goroutines share the rows (1 where workers is less); the answer is
+// the same, bit for bit, for any number of them.
+func (s *State) TopFor(query []float32, k, workers int) ([]Ranked, error) {
 	if err := CheckVector(query, s.Dim); err != nil {
 		return nil, err
 	}
-	var pool []Ranked
-	for i := range s.Impressions {
+	k = max(k, 0)
+	n := len(s.Impressions)
+	workers = max(1, min(workers, n/rowsPerWorker))
+	parts, errs := make([]foremost, workers), make([]error, workers)
+	var wait sync.WaitGroup
+	for w := range parts {
+		parts[w].limit = max(reminders*k, 1)
+		from, to := n*w/workers, n*(w+1)/workers
+		if w == workers-1 { // the caller's own share
+			errs[w] = s.relevant(query, from, to, &parts[w])
+			continue
+		}
+		wait.Go(func() { errs[w] = s.relevant(query, from, to, &parts[w]) })
+	}
+	wait.Wait()
+	// Relevance and index order all rows strictly, so the foremost are one set,
+	// however the rows were divided. The first error is of the lowest row.
+	var all foremost
+	for w := range parts {
+		if errs[w] != nil {
+			return nil, errs[w]
+		}
+		all.list = append(all.list, parts[w].list...)
+	}
+	all.limit = reminders * k
+	all.cut()
+	return s.varied(all.list, k), nil
+}
+
+// relevant offers the rows from ≤ i < to. Most need no depth: where even the deepest
+// impression of that age would come too late, it is not computed.
+func (s *State) relevant(query []float32, from, to int, best *foremost) error {
+	var deepest ceilings
+	for i := from; i < to; i++ {
+		similarity := max(0, float64(Dot(s.Vectors.Row(i), query)))
+		most, err := deepest.of(s, i)
+		if err != nil {
+			return err
+		}
+		// Rounding keeps order, so a product is not above that of greater factors.
+		// A tie goes to the older one, which is there already.
+		if known := s.Impressions[i].Reinforcement; known >= 0 && known <= math.MaxFloat64 && float64(most*similarity) <= best.floor {
+			continue
+		}
 		depth, err := s.Depth(i)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if relevance := float64(depth * max(0, float64(Dot(s.Vectors.Row(i), query)))); relevance > 0 {
-			pool = append(pool, Ranked{i, relevance})
+		if relevance := float64(depth * similarity); relevance > best.floor {
+			best.offer(Ranked{i, relevance})
 		}
 	}
-	slices.SortStableFunc(pool, func(a, b Ranked) int { return cmp.Compare(b.Influence, a.Influence) })
-	pool = pool[:min(len(pool), reminders*k)]
-	return s.varied(pool, k), nil
+	return nil
+}
+
+// ceilings are the greatest depths by age, those asked for last.
+type ceilings [256]struct {
+	known bool
+	age   uint32
+	most  float64
+}
+
+// of is how deep an impression of that age can be, however often it was active.
+func (c *ceilings) of(s *State, i int) (float64, error) {
+	age := s.age(i)
+	at := &c[age%uint32(len(c))]
+	if at.known && at.age == age {
+		return at.most, nil
+	}
+	most, err := s.Params.Reactivation.Depth(math.MaxFloat64, float64(age))
+	at.known, at.age, at.most = err == nil, age, most
+	return most, err
+}
+
+// foremost keeps the most influential of what it is offered, up to its limit.
+type foremost struct {
+	limit int
+	// list holds up to twice as many, so that it is seldom sorted.
+	list []Ranked
+	// floor is the influence up to which an offer is useless.
+	floor float64
+}
+
+func (f *foremost) offer(r Ranked) {
+	if f.list = append(f.list, r); len(f.list) >= 2*f.limit {
+		f.cut()
+		f.floor = f.list[f.limit-1].Influence
+	}
+}
+
+// cut sorts, and drops what is over the limit.
+func (f *foremost) cut() {
+	slices.SortFunc(f.list, func(a, b Ranked) int {
+		return cmp.Or(cmp.Compare(b.Influence, a.Influence), cmp.Compare(a.Index, b.Index))
+	})
+	f.list = f.list[:min(len(f.list), f.limit)]
 }
 
 // varied chooses k of a pool that is sorted by relevance, one after the other.
