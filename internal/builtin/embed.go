@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"sync"
 
 	"github.com/jivad/jivad/gate"
@@ -34,6 +35,7 @@ type Embedder struct {
 	model     *useModel
 	maxPieces int
 	scratch   sync.Pool // *scratch
+	crew      *crew
 }
 
 type scratch struct {
@@ -77,7 +79,7 @@ func NewEmbedder(opts Options) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Embedder{model: m, maxPieces: opts.MaxPieces}, nil
+	return &Embedder{model: m, maxPieces: opts.MaxPieces, crew: &crew{most: int32(runtime.GOMAXPROCS(0))}}, nil
 }
 
 // ID names this embedder and the version of its vectors.
@@ -117,6 +119,9 @@ func (e *Embedder) Parts(ctx context.Context, text string) (Parts, error) {
 		s.use.lattice.shrink()
 		e.scratch.Put(s)
 	}()
+	s.use.crew = e.crew
+	e.crew.begin()
+	defer e.crew.leave()
 
 	e.model.vocab.tokenize(text, &s.use.lattice, &s.use.toks)
 	p := weigh(&s.use.toks)

@@ -4,14 +4,16 @@ import "math"
 
 // useScratch is the working memory of one forward pass over at most useTokens tokens.
 type useScratch struct {
-	x       []float32 // residual stream, tokens × width
-	x2      []float32 // the wider stream of the second layer
-	norm    []float32 // layer-normed input; then the attention output
-	h       []float32 // q|k|v, or the hidden units of the feed-forward net
-	v       []float32 // values of one head, transposed
-	p       []float32 // attention weights of useQueries tokens
-	rows    []float32 // dequantised weight rows
-	mean    []float32 // mean hidden units
+	x       []float32   // residual stream, tokens × width
+	x2      []float32   // the wider stream of the second layer
+	norm    []float32   // layer-normed input; then the attention output
+	h       []float32   // q|k|v, or the hidden units of the feed-forward net
+	v       []float32   // values of one head, transposed
+	p       []float32   // attention weights of useQueries tokens
+	rows    []float32   // dequantised weight rows
+	crew    *crew       // who may help; nil for nobody
+	spare   [][]float32 // as rows, of each helper
+	mean    []float32   // mean hidden units
 	pooled  []float32
 	lattice lattice
 	toks    tokens

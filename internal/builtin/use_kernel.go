@@ -40,13 +40,15 @@ func (m *useModel) mul(y, x []float32, w *matrix, bias []float32, n int, s *useS
 	for c := 0; c < w.cols; c += stepCols {
 		cols := min(stepCols, w.cols-c)
 		step := stepWeights / cols
-		for r := 0; r < w.rows; r += step {
+		// Rows do not touch each other, so it makes no difference who works off which.
+		s.share((w.rows+step-1)/step, n*step*cols, func(part int, unpacked []float32) {
+			r := part * step
 			rows := min(step, w.rows-r)
 			for i := range rows {
-				m.unpack(s.rows[i*cols:][:cols], w.w[(r+i)*w.cols+c:][:cols], w.scale[r+i])
+				m.unpack(unpacked[i*cols:][:cols], w.w[(r+i)*w.cols+c:][:cols], w.scale[r+i])
 			}
-			m.addProduct(view{y[r:], w.rows}, view{x[c:], w.cols}, view{s.rows, cols}, n, rows, cols)
-		}
+			m.addProduct(view{y[r:], w.rows}, view{x[c:], w.cols}, view{unpacked, cols}, n, rows, cols)
+		})
 	}
 }
 
