@@ -70,7 +70,7 @@ func (c *Companion) reminded(ctx context.Context, q RecallQuery) ([]Recalled, er
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrQuery, err)
 	}
-	top, err := state.TopFor(v, state.Params.Reactivation.Context, c.opts.Workers)
+	top, err := state.TopFor(v, state.Params.Reactivation.Context)
 	if err != nil {
 		return nil, err
 	}

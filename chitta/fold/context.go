@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"sync"
 )
 
 // reminders is how many times the number asked for is weighed for variety.
@@ -16,47 +15,24 @@ const reminders = 8
 // before), so that twelve copies of one thought do not fill the context. query is
 // a unit vector of the store's dimension; Influence in the answer is the product.
 // Ties go to the older impression.
-//
-// Up to workers goroutines share the rows (1 where workers is less); the answer is
-// the same, bit for bit, for any number of them.
-func (s *State) TopFor(query []float32, k, workers int) ([]Ranked, error) {
+func (s *State) TopFor(query []float32, k int) ([]Ranked, error) {
 	if err := CheckVector(query, s.Dim); err != nil {
 		return nil, err
 	}
 	k = max(k, 0)
-	n := len(s.Impressions)
-	workers = max(1, min(workers, n/rowsPerWorker))
-	parts, errs := make([]foremost, workers), make([]error, workers)
-	var wait sync.WaitGroup
-	for w := range parts {
-		parts[w].limit = max(reminders*k, 1)
-		from, to := n*w/workers, n*(w+1)/workers
-		if w == workers-1 { // the caller's own share
-			errs[w] = s.relevant(query, from, to, &parts[w])
-			continue
-		}
-		wait.Go(func() { errs[w] = s.relevant(query, from, to, &parts[w]) })
+	best := foremost{limit: max(reminders*k, 1)}
+	if err := s.relevant(query, &best); err != nil {
+		return nil, err
 	}
-	wait.Wait()
-	// Relevance and index order all rows strictly, so the foremost are one set,
-	// however the rows were divided. The first error is of the lowest row.
-	var all foremost
-	for w := range parts {
-		if errs[w] != nil {
-			return nil, errs[w]
-		}
-		all.list = append(all.list, parts[w].list...)
-	}
-	all.limit = reminders * k
-	all.cut()
-	return s.varied(all.list, k), nil
+	best.cut()
+	return s.varied(best.list[:min(len(best.list), reminders*k)], k), nil
 }
 
-// relevant offers the rows from ≤ i < to. Most need no depth: where even the deepest
+// relevant offers all rows. Most need no depth: where even the deepest
 // impression of that age would come too late, it is not computed.
-func (s *State) relevant(query []float32, from, to int, best *foremost) error {
+func (s *State) relevant(query []float32, best *foremost) error {
 	var deepest ceilings
-	for i := from; i < to; i++ {
+	for i := range s.Impressions {
 		similarity := max(0, float64(Dot(s.Vectors.Row(i), query)))
 		most, err := deepest.of(s, i)
 		if err != nil {

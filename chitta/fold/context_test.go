@@ -18,7 +18,7 @@ func TestTopForIsARankingOfWhatIsThere(t *testing.T) {
 		}
 		query, k := unit(t, "query"), rapid.IntRange(0, 20).Draw(t, "k")
 		before := s.Digest()
-		got, err := s.TopFor(query, k, rapid.IntRange(0, 3).Draw(t, "workers"))
+		got, err := s.TopFor(query, k)
 		if err != nil || len(got) > k || len(got) > len(s.Impressions) {
 			t.Fatalf("%d of %d asked for: %v", len(got), k, err)
 		}
@@ -34,7 +34,7 @@ func TestTopForIsARankingOfWhatIsThere(t *testing.T) {
 			seen[r.Index] = true
 		}
 		s.Params.Reactivation.MMR = 1 // relevance alone: falling
-		plain, err := s.TopFor(query, k, rapid.IntRange(0, 3).Draw(t, "workers"))
+		plain, err := s.TopFor(query, k)
 		if err != nil || len(plain) != len(got) {
 			t.Fatalf("%d with variety, %d without: %v", len(got), len(plain), err)
 		}
@@ -82,7 +82,7 @@ func TestCopiesOfOneThoughtDoNotFillTheContext(t *testing.T) {
 		s.Impressions[i].Reinforcement = 1
 	}
 	s.Impressions[6].Reinforcement = 0.8 // the least relevant of all, and still it is wanted
-	got, err := s.TopFor(query, 4, 1)
+	got, err := s.TopFor(query, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestCopiesOfOneThoughtDoNotFillTheContext(t *testing.T) {
 	if !found {
 		t.Errorf("the other thought is not among %+v", got)
 	}
-	if _, err := s.TopFor([]float32{0, 0, 0}, 4, 1); !errors.Is(err, fold.ErrZeroVector) {
+	if _, err := s.TopFor([]float32{0, 0, 0}, 4); !errors.Is(err, fold.ErrZeroVector) {
 		t.Errorf("a zero query: %v", err)
 	}
 }

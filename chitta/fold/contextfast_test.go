@@ -15,7 +15,7 @@ import (
 )
 
 // remindedPlainly is TopFor by its definition: every depth computed, everything
-// sorted, nothing shared out.
+// sorted.
 func remindedPlainly(s *fold.State, query []float32, k int) ([]fold.Ranked, error) {
 	var pool []fold.Ranked
 	for i := range s.Impressions {
@@ -100,11 +100,8 @@ func TestWhatIsRemindedIsWhatTheDefinitionSays(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		for workers := range 4 {
-			got, err := s.TopFor(query, k, workers)
-			if err != nil || !slices.Equal(got, want) {
-				rt.Fatalf("%d workers: %v, %v; by the definition %v", workers, got, err, want)
-			}
+		if got, err := s.TopFor(query, k); err != nil || !slices.Equal(got, want) {
+			rt.Fatalf("%v, %v; by the definition %v", got, err, want)
 		}
 	})
 }
@@ -116,27 +113,20 @@ func TestWhatIsRemindedRefusesAsBefore(t *testing.T) {
 		s := mixedState(t, r, 4000)
 		s.Impressions[1999].Reinforcement, s.Impressions[3500].Reinforcement = wrong, -2
 		_, want := remindedPlainly(s, near1(r, s.Dim), 5)
-		for workers := range 4 {
-			if _, err := s.TopFor(near1(r, s.Dim), 5, workers); want == nil || fmt.Sprint(err) != want.Error() {
-				t.Errorf("%v, %d workers: %v, want %v", wrong, workers, err, want)
-			}
+		if _, err := s.TopFor(near1(r, s.Dim), 5); want == nil || fmt.Sprint(err) != want.Error() {
+			t.Errorf("%v: %v, want %v", wrong, err, want)
 		}
 	}
 }
 
 // What it costs to be reminded of something.
 func BenchmarkTopFor(b *testing.B) {
-	const dim = 512
-	for _, workers := range []int{1, 2} {
-		s, r := grown(b, 10_000, dim)
-		query := near1(r, dim)
-		b.Run(fmt.Sprintf("impressions=10000/workers=%d", workers), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := s.TopFor(query, 12, workers); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+	s, r := grown(b, 10_000, 512)
+	query := near1(r, 512)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := s.TopFor(query, 12); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -165,7 +165,7 @@ func TestTheUnplacedOnlyFade(t *testing.T) {
 			if !ok {
 				continue
 			}
-			found, err := s.TopFor(x.Embedding, 5, 1)
+			found, err := s.TopFor(x.Embedding, 5)
 			if err != nil || slices.ContainsFunc(found, func(r fold.Ranked) bool { return s.Impressions[r.Index].Unplaced }) {
 				t.Fatalf("brought to mind: %v, %v", found, err)
 			}
