@@ -108,6 +108,10 @@ type Header struct {
 	WitnessGap     *float64   `yaml:"witness_gap"`
 	// Voice names the model in whose words the Character is told, where it is.
 	Voice string `yaml:"voice,omitempty"`
+	// Named is how many tendencies have their name from a model, NamedBy that of the
+	// strongest of them. Within a session it only grows.
+	Named   int    `yaml:"named,omitempty"`
+	NamedBy string `yaml:"named_by,omitempty"`
 }
 
 func frontMatter(s *Summary) (string, error) {
@@ -123,6 +127,14 @@ func frontMatter(s *Summary) (string, error) {
 	}
 	if s.Voice != "" {
 		h.Voice = label(s.VoiceBy)
+	}
+	for _, t := range s.Tendencies {
+		if t.Called == "" {
+			continue
+		}
+		if h.Named++; h.Named == 1 {
+			h.NamedBy = label(t.CalledBy)
+		}
 	}
 	if !s.ClosedAt.IsZero() {
 		at := s.ClosedAt.UTC().Truncate(time.Second)
@@ -199,6 +211,9 @@ func quoted(s Summary) Summary {
 	s.Rules, s.Unresolved = slices.Clone(s.Rules), slices.Clone(s.Unresolved)
 	for i := range min(len(s.Tendencies), maxTendencies) {
 		t := &s.Tendencies[i]
+		if t.Called != "" {
+			t.Name = t.Called
+		}
 		if t.Name = Quote(t.Name, 48); t.Name == "" {
 			t.Name = "unnamed"
 		}

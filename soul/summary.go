@@ -60,8 +60,12 @@ type Summary struct {
 
 // Tendency is one cluster of impressions (vasana).
 type Tendency struct {
-	ID   string
+	ID string
+	// Name is made of its entries' words; the identity is measured by it.
 	Name string
+	// Called is what a model calls it, shown in the place of Name, or empty; CalledBy
+	// names that model. Like Name it is bounded and made harmless by Render.
+	Called, CalledBy string
 	// Strength is the influence of all members together, 0 or more; Share is
 	// its part of the influence of the whole store, in [0,1].
 	Strength, Share float64
