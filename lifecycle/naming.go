@@ -21,11 +21,13 @@ const (
 )
 
 // nameTendencies gives every tendency a name from its members' words. A
-// tendency whose members are the same as before keeps its name.
+// tendency whose members are the same as before keeps its name, unless one of them
+// is buried: its words may be in it, so the name is made of those that are there.
 func (c *Companion) nameTendencies(state *fold.State, found, past []vasana.Vasana) {
 	before := byID(past)
 	for i := range found {
-		if p := before[found[i].ID]; p != nil && slices.Equal(p.Keys, found[i].Keys) {
+		buried := slices.ContainsFunc(found[i].Members, func(row uint32) bool { return state.Impressions[row].Buried })
+		if p := before[found[i].ID]; p != nil && !buried && slices.Equal(p.Keys, found[i].Keys) {
 			found[i].Name = p.Name
 		}
 	}
@@ -55,11 +57,16 @@ func strongest(state *fold.State, members []uint32, n int) []uint32 {
 	if len(members) <= n {
 		return members
 	}
+	return strongestFirst(state, members)[:n]
+}
+
+// strongestFirst are members by their reinforcement, ties by order of creation.
+func strongestFirst(state *fold.State, members []uint32) []uint32 {
 	sorted := slices.Clone(members)
 	slices.SortStableFunc(sorted, func(a, b uint32) int {
 		return cmp.Compare(state.Impressions[b].Reinforcement, state.Impressions[a].Reinforcement)
 	})
-	return sorted[:n]
+	return sorted
 }
 
 func (c *Companion) termsOf(state *fold.State, row uint32) []vasana.Term {
