@@ -51,6 +51,12 @@ func Name(vasanas []Vasana, terms Terms, store Frequencies) {
 	}
 }
 
+// KeyTerms are the words that set the members in some rows apart, best first: those
+// that [Name] chooses from.
+func KeyTerms(members []uint32, terms Terms, store Frequencies) []string {
+	return keyTerms(members, terms, store)
+}
+
 // keyTerms ranks the words of a cluster, best first.
 func keyTerms(members []uint32, terms Terms, store Frequencies) []string {
 	type weight struct {

@@ -195,7 +195,7 @@ func pause(n int) time.Duration {
 	return d - time.Duration(rand.Int64N(int64(d)/5+1))
 }
 
-func (s *Server) lanes() []*lane { return []*lane{s.judge, s.talk, s.embedding} }
+func (s *Server) lanes() []*lane { return []*lane{s.judge, s.naming, s.talk, s.embedding} }
 
 // tell wakes those who watch. The caller holds mu.
 func (s *Server) tell() {

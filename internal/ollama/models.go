@@ -20,7 +20,7 @@ func (s *Server) Assess(ctx context.Context, e lifecycle.Experience) (lifecycle.
 	entry := func(room int) prompt.Prompt {
 		return prompt.Assess(prompt.Entry{Text: e.Text, Date: e.Date, Soul: e.Soul, Session: e.Session, Room: room})
 	}
-	err := s.object(ctx, e.Text, entry, func(object []byte) (err error) {
+	err := s.object(ctx, s.judge, e.Text, entry, func(object []byte) (err error) {
 		out, err = assessmentIn(object, s.ID())
 		return err
 	})
@@ -31,7 +31,7 @@ func (s *Server) Assess(ctx context.Context, e lifecycle.Experience) (lifecycle.
 func (s *Server) Narrate(ctx context.Context, summary string) (string, error) {
 	var out string
 	ask := func(room int) prompt.Prompt { return prompt.Narrate(summary, room) }
-	err := s.object(ctx, summary, ask, func(object []byte) (err error) {
+	err := s.object(ctx, s.judge, summary, ask, func(object []byte) (err error) {
 		out, err = saidIn(object, "narrative", func(said string) error { return prompt.CheckNarrative(said, summary) })
 		return err
 	})
@@ -44,7 +44,7 @@ func (s *Server) Name(ctx context.Context, terms, excerpts []string) (string, er
 	var out string
 	ask := func(room int) prompt.Prompt { return prompt.Name(terms, excerpts, room) }
 	words, parts := prompt.NameSources(terms, excerpts)
-	err := s.object(ctx, strings.Join(parts, " "), ask, func(object []byte) (err error) {
+	err := s.object(ctx, s.naming, strings.Join(parts, " "), ask, func(object []byte) (err error) {
 		out, err = saidIn(object, "name", func(said string) error { return prompt.CheckName(said, words, parts) })
 		return err
 	})
@@ -68,12 +68,12 @@ func saidIn(object []byte, name string, check func(string) error) (string, error
 	return said, nil
 }
 
-// object asks for one JSON object. sample is of the text that is sent: by it is
+// object asks for one JSON object, in a lane. sample is of the text that is sent: by it is
 // reckoned how much of it fits. ask makes the prompt with room for so many code
 // points; take reads the answer, and may be called twice.
-func (s *Server) object(ctx context.Context, sample string, ask func(room int) prompt.Prompt, take func(object []byte) error) error {
+func (s *Server) object(ctx context.Context, l *lane, sample string, ask func(room int) prompt.Prompt, take func(object []byte) error) error {
 	room := s.room(sample, ask(1))
-	return s.ask(ctx, s.judge, answerBytes, func(ctx context.Context, _ *exchange, before *flaw) error {
+	return s.ask(ctx, l, answerBytes, func(ctx context.Context, _ *exchange, before *flaw) error {
 		if before != nil && before.long {
 			room /= 2
 		}

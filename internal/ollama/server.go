@@ -38,9 +38,9 @@ type Options struct {
 const (
 	usualDeadline = time.Minute
 	usualContext  = 4096
-	// judgings, talks and embeddings are how many requests of a kind are under way at
+	// judgings, namings, talks and embeddings are how many requests of a kind are under way at
 	// once. A request for a chat takes 8 MB in the client while it lasts.
-	judgings, talks, embeddings = 4, 2, 4
+	judgings, namings, talks, embeddings = 4, 1, 2, 4
 )
 
 // Server is an Ollama server with a model or two. It is safe for concurrent use.
@@ -51,8 +51,9 @@ type Server struct {
 	client *api.Client
 	http   *http.Client
 
-	chat, embed            *model
-	judge, talk, embedding *lane
+	chat, embed *model
+	// naming is apart from judging: names that cannot be used keep no entry waiting.
+	judge, naming, talk, embedding *lane
 
 	mu       sync.Mutex // all below, and what is in models and lanes
 	changed  chan struct{}
@@ -78,6 +79,7 @@ func New(o Options) *Server {
 	s := &Server{o: o, http: guarded(o.HTTP), changed: make(chan struct{})}
 	s.chat, s.embed = &model{name: o.Chat, meeting: make(chan struct{}, 1)}, &model{name: o.Embed, meeting: make(chan struct{}, 1)}
 	s.judge = &lane{s: s, model: s.chat, slots: make(chan struct{}, judgings)}
+	s.naming = &lane{s: s, model: s.chat, slots: make(chan struct{}, namings)}
 	s.talk = &lane{s: s, model: s.chat, slots: make(chan struct{}, talks)}
 	s.embedding = &lane{s: s, model: s.embed, slots: make(chan struct{}, embeddings)}
 	base, err := url.Parse(o.Server)
