@@ -120,6 +120,15 @@ func (c *Companion) regenerate() ([]byte, error) {
 
 // lastSummary is what SOUL.md of the last closed session says, from the store.
 func (c *Companion) lastSummary() (s soul.Summary, err error) {
+	names, err := c.modelNames()
+	if err != nil {
+		return s, err
+	}
+	return c.lastSummaryWith(names)
+}
+
+// lastSummaryWith is lastSummary with these names of the model.
+func (c *Companion) lastSummaryWith(names modelNames) (s soul.Summary, err error) {
 	state := c.store.Snapshot()
 	number := c.lastClosed()
 	r, ok := c.record(number)
@@ -139,6 +148,7 @@ func (c *Companion) lastSummary() (s soul.Summary, err error) {
 		return s, err
 	}
 	s, err = c.summary(state, depths, r.Record, own, past)
+	names.onto(&s, state, own)
 	return c.narrated(s), err
 }
 

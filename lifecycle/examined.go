@@ -164,9 +164,13 @@ func (c *Companion) tendenciesLike(state *fold.State, of string) (byID, byName [
 	if err != nil {
 		return nil, nil, err
 	}
+	called, err := c.modelNames()
+	if err != nil {
+		return nil, nil, err
+	}
 	names := map[string]string{}
 	rows := map[string][]uint32{}
-	for _, v := range now.vasanas {
+	for _, v := range called.shown(state, now.vasanas) {
 		names[v.ID], rows[v.ID] = v.Name, v.Members
 	}
 	depths, err := depthsOf(state)

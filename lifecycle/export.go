@@ -292,6 +292,9 @@ func (x *exporting) writeTendencies() error {
 			}
 			out.Vanished = append(out.Vanished, exportSeen(id, s))
 		}
+		if err := exportSaid(v, &out); err != nil {
+			return err
+		}
 		if !strings.HasPrefix(v.Name, prefixHeritage) {
 			continue
 		}

@@ -17,6 +17,9 @@ func (c *Companion) Commits() int64 { return c.store.Commits() }
 // BackupIfDue makes a backup when one is due, as when a session has ended.
 func (c *Companion) BackupIfDue(ctx context.Context) error { return c.backupIfDue(ctx) }
 
+// NameSome has the model name tendencies, as the daemon does.
+func (c *Companion) NameSome(ctx context.Context) (int, error) { return c.nameSome(ctx) }
+
 // Texts are the texts that are kept, in order.
 func (c *Companion) Texts() (out []string, err error) {
 	err = c.store.Texts(0, func(_ uint64, t chitta.Text) error { out = append(out, t.Body); return nil })

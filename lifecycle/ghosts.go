@@ -181,8 +181,12 @@ func (c *Companion) fadedNow(state *fold.State, depths []float64) ([]faded, erro
 		named[i] = vasana.Vasana{ID: f.id, Name: f.name, Members: f.rows}
 	}
 	c.apart().nameTendencies(state, named, nil)
-	for i := range list {
-		list[i].name = named[i].Name
+	names, err := c.modelNames()
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range names.shown(state, withKeys(state, named)) {
+		list[i].name = v.Name
 	}
 	return list, nil
 }

@@ -284,6 +284,9 @@ func (c *Companion) edit(ctx context.Context, p *prepared) (Receipt, error) {
 	}
 	entry.Text, entry.Beside = p.beside(p.opinion.said(entry.Text)), p.opinion.owes(entry)
 	b := chitta.Batch{Entries: []chitta.Entry{entry}}
+	if b.Values, err = c.namesFrom(p.replaces); err != nil {
+		return Receipt{}, err
+	}
 	p.settle(p.replaces)
 	if p.last {
 		b.Sources = []chitta.Source{*p.source}
@@ -296,6 +299,7 @@ func (c *Companion) edit(ctx context.Context, p *prepared) (Receipt, error) {
 		return Receipt{}, err
 	}
 	c.forgetRows(row)
+	c.forgetNames()
 	c.life.edited = true
 	e, err := c.store.EventAt(p.replaces)
 	if err != nil {

@@ -168,12 +168,16 @@ func (c *Companion) reassess(ctx context.Context) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
 	for ctx.Err() == nil {
+		named, err := c.nameSome(ctx) // before the narrative, which may use the names
+		if err != nil && ctx.Err() == nil {
+			c.log.Warn("tendencies could not be named; it is tried later", "error", err)
+		}
 		if err := c.narrate(ctx); err != nil && ctx.Err() == nil {
 			c.log.Warn("the last session could not be narrated; it is tried later", "error", err)
 		}
 		if n, err := c.reassessSome(ctx); err != nil && ctx.Err() == nil {
 			c.log.Warn("entries could not be judged again; it is tried later", "error", err)
-		} else if n > 0 {
+		} else if n+named > 0 {
 			continue
 		}
 		select {

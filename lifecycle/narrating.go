@@ -149,16 +149,22 @@ func (c *Companion) settleNarration(ctx context.Context, v *voice, again *toNarr
 		if _, err := c.store.Append(ctx, chitta.Batch{Values: values}); err != nil {
 			return err
 		}
-		file, err := c.files.Current()
-		if err == nil && len(file) > 0 && soul.EditedElsewhere(file, last) {
-			return nil // somebody edited it: the next end sees to that
-		}
-		if err == nil {
-			err = c.files.Write(doc)
-		}
-		if err != nil {
-			c.problem(fmt.Sprintf("SOUL.md was not written: %v", err))
-		}
+		c.writeAgain(doc, last)
 		return nil
 	})
+}
+
+// writeAgain puts another SOUL.md of the same session in the place of the one that was
+// written last. One that somebody edited is left: the next end sees to that.
+func (c *Companion) writeAgain(doc, last []byte) {
+	file, err := c.files.Current()
+	if err == nil && len(file) > 0 && soul.EditedElsewhere(file, last) {
+		return
+	}
+	if err == nil {
+		err = c.files.Write(doc)
+	}
+	if err != nil {
+		c.problem(fmt.Sprintf("SOUL.md was not written: %v", err))
+	}
 }

@@ -28,6 +28,9 @@ type painter struct {
 	c *Companion
 	// past is what the session before the last really handed on.
 	past heritage
+	// names are those that a model gave; where what one was made from never was, it
+	// was not given.
+	names modelNames
 	// lines are vectors that were made already.
 	lines *remembering
 }
@@ -36,7 +39,10 @@ type painter struct {
 func (c *Companion) newPainter(ctx context.Context, state *fold.State) (*painter, error) {
 	p := &painter{c: c, lines: &remembering{c.opts.Embedder, map[string][]float32{}}}
 	var err error
-	p.past, err = c.apart().heritageOf(ctx, int(state.Session.Number)-1, state)
+	if p.past, err = c.apart().heritageOf(ctx, int(state.Session.Number)-1, state); err != nil {
+		return p, err
+	}
+	p.names, err = c.modelNames()
 	return p, err
 }
 
@@ -111,7 +117,9 @@ func (p *painter) summary(ctx context.Context, c *Companion, state, earlier *fol
 	if err != nil {
 		return soul.Summary{}, err
 	}
-	return c.summary(state, depths, record, found, past)
+	s, err := c.summary(state, depths, record, found, past)
+	p.names.onto(&s, state, found)
+	return s, err
 }
 
 // numbered is the first cell of a row of the trend.

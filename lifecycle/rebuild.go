@@ -196,6 +196,11 @@ func (b *rebuilding) values(state *fold.State) ([]chitta.Value, error) {
 		}
 		add(prefixSeen+x.ID, data)
 	}
+	said, err := importSaid(b.from)
+	if err != nil {
+		return nil, &export.Error{File: export.FileTendencies, Err: err}
+	}
+	out = append(out, said...)
 	given, err := b.from.Given()
 	if err != nil {
 		return nil, err

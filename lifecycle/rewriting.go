@@ -132,7 +132,12 @@ func (w *rewriting) compose(ctx context.Context, at, before int, state *fold.Sta
 	earlier := w.left[old.Session-1]
 	past.narrative = earlier.narrative
 	w.shadow.records = slices.Clone(w.records[:at])
-	left, err := w.shadow.compose(ctx, state, past, earlier.vasanas, &old)
+	names, err := w.c.modelNames()
+	if err != nil {
+		return err
+	}
+	names.forget(w.plan)
+	left, err := w.shadow.compose(ctx, state, past, earlier.vasanas, names, &old)
 	if err != nil {
 		return err
 	}
@@ -143,14 +148,23 @@ func (w *rewriting) compose(ctx context.Context, at, before int, state *fold.Sta
 
 // values are the records of the new store: those of sessions renumbered and
 // counted again, the last heritages and SOUL.md made anew, and what else there
-// is as it was.
+// is as it was. What a model said goes: its words of the session, and every name
+// of a tendency that had one of the forgotten among its members.
 func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Value) ([]chitta.Value, error) {
 	var out []chitta.Value
+	names, err := namesAmong(old)
+	if err != nil {
+		return nil, err
+	}
+	names.forget(x)
 	for _, v := range old {
 		if !strings.HasPrefix(v.Name, prefixRecord) && !strings.HasPrefix(v.Name, prefixHeritage) && !slices.Contains([]string{valueCurrent, valueOwnWords, valueVoice, valueNarrate}, v.Name) {
 			v, stays, err := seenWithout(v, x)
 			if err != nil {
 				return nil, err
+			}
+			if stays && strings.HasPrefix(v.Name, prefixName) {
+				_, stays = names[strings.TrimPrefix(v.Name, prefixName)]
 			}
 			if stays {
 				out = append(out, v)

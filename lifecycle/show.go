@@ -92,7 +92,7 @@ func (c *Companion) tendencyOf(id fold.ID) string {
 	known := c.tendencyNames
 	c.mu.RUnlock()
 	if known == nil || known.session != session || known.generation != generation {
-		found, err := c.tendenciesOf(session)
+		found, err := c.shownTendencies(session)
 		if err != nil {
 			return ""
 		}
@@ -130,7 +130,7 @@ func (c *Companion) lastClosed() int {
 // Vasanas lists the tendencies as the last session left them, strongest first.
 func (c *Companion) Vasanas(context.Context) ([]Tendency, error) {
 	number := c.lastClosed()
-	found, err := c.tendenciesOf(number)
+	found, err := c.shownTendencies(number)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,9 @@ func (c *Companion) Vasanas(context.Context) ([]Tendency, error) {
 	}
 	out := []Tendency{}
 	for _, v := range found {
-		out = append(out, tendency(v, past))
+		t := tendency(v.Vasana, past)
+		t.NamedBy = v.by
+		out = append(out, t)
 	}
 	return out, nil
 }

@@ -64,7 +64,8 @@ func anotherVersion(h soul.Header, last []byte) bool {
 	if h.Identity != own.Identity {
 		return h.Session == 0
 	}
-	return h.Session != own.Session || h.StoreDigest != own.StoreDigest || h.Voice != own.Voice
+	return h.Session != own.Session || h.StoreDigest != own.StoreDigest || h.Voice != own.Voice ||
+		h.Named != own.Named || h.NamedBy != own.NamedBy
 }
 
 // replaceVersion puts what the store wrote last in the place of another version,

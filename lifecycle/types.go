@@ -263,8 +263,10 @@ type Recalled struct {
 
 // Tendency is one vasana as people ask for it.
 type Tendency struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
+	ID string `json:"id"`
+	// Name is from its entries' words, or, where NamedBy says which, from a model.
+	Name    string `json:"name"`
+	NamedBy string `json:"named_by,omitempty"`
 	// Members are the ids of its impressions.
 	Members []string `json:"members"`
 	Shares  Shares   `json:"shares"`

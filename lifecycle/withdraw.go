@@ -31,7 +31,11 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	if err != nil {
 		return fmt.Errorf("what session %d handed on: %w", number-1, err)
 	}
-	left, err := c.compose(ctx, state, past, past.vasanas, nil)
+	names, err := c.modelNames()
+	if err != nil {
+		return err
+	}
+	left, err := c.compose(ctx, state, past, past.vasanas, names, nil)
 	if err != nil {
 		return err
 	}
@@ -46,7 +50,7 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	if err != nil {
 		return err
 	}
-	values = append(values, gone...)
+	values = append(append(values, gone...), names.outdated(state, left.vasanas)...)
 	if c.opts.Model != nil {
 		note, err := json.Marshal(toNarrate{Session: number})
 		if err != nil {
@@ -66,9 +70,7 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 		return err
 	}
 	c.keepRecord(left.record)
-	c.mu.Lock()
-	c.tendencyNames = nil
-	c.mu.Unlock()
+	c.forgetNames()
 	c.life.left, c.life.edited = handedOn{number, left.heritage}, false
 	defer c.backupSoon()
 	defer c.reassessSoon()
@@ -99,9 +101,9 @@ type legacy struct {
 
 // compose works out what a session leaves, from the state at its end and what the
 // session before handed on. Tendencies take their ids from those of past, and are
-// called rising or fading against compared. before, if not nil, is the record that
+// called rising or fading against compared; names are those that a model gave. before, if not nil, is the record that
 // the session had already: the times and latencies of then are kept.
-func (c *Companion) compose(ctx context.Context, state *fold.State, past heritage, compared []vasana.Vasana, before *sessionRecord) (left legacy, err error) {
+func (c *Companion) compose(ctx context.Context, state *fold.State, past heritage, compared []vasana.Vasana, names modelNames, before *sessionRecord) (left legacy, err error) {
 	depths, hardness, err := c.life.ageing.Of(state)
 	if err != nil {
 		return left, err
@@ -129,6 +131,7 @@ func (c *Companion) compose(ctx context.Context, state *fold.State, past heritag
 	if err != nil {
 		return left, fmt.Errorf("summary: %w", err)
 	}
+	names.onto(&summary, state, left.vasanas)
 	if left.document, err = soul.Render(summary, c.opts.SoulBytes); err != nil {
 		return left, err
 	}

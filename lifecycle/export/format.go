@@ -19,7 +19,8 @@ import (
 const (
 	Format = "jivad export"
 	// Version 2 added the vectors of changes of embedder, what is kept of each text,
-	// how strong tendencies have been, and those that are found no more.
+	// how strong tendencies have been, those that are found no more, and what a model
+	// said of tendencies and of the last session.
 	Version = 2
 )
 
@@ -315,11 +316,37 @@ type Heritage struct {
 	Identity   string     `json:"identity_vector"`
 }
 
-// Heritages is tendencies.json: the heritage of the last sessions, and the
-// tendencies that are found no more, by id.
+// Called is what a model calls a tendency.
+type Called struct {
+	// ID is that of the tendency, Name what it is called, at most 60 letters, By the
+	// model, at most 128 bytes.
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	By   string `json:"by"`
+	// Members are the ids of the impressions that it had then, the strongest of Count,
+	// Sources those of the entries that the name was made from.
+	Members []string `json:"members"`
+	Count   int      `json:"count"`
+	Sources []string `json:"sources"`
+}
+
+// Voice is what a model said of a session.
+type Voice struct {
+	Session int `json:"session"`
+	// Digest is of the state that it speaks of.
+	Digest string `json:"state_digest"`
+	Text   string `json:"text"`
+	By     string `json:"by"`
+}
+
+// Heritages is tendencies.json: the heritage of the last sessions, the tendencies
+// that are found no more, by id, and what a model said of tendencies, by id, and of
+// the last session.
 type Heritages struct {
 	Sessions []Heritage `json:"sessions"`
 	Vanished []Vanished `json:"vanished"`
+	Called   []Called   `json:"called,omitempty"`
+	Voice    *Voice     `json:"voice,omitempty"`
 }
 
 // NewRecorded takes the time of recording off an event.

@@ -40,6 +40,8 @@ type Folder struct {
 	sessions []Session
 	heritage []Heritage
 	vanished []Vanished
+	called   []Called
+	voice    *Voice
 	// between are the records that stand between the experiences, by their order.
 	between []Record
 }

@@ -14,6 +14,12 @@ func (x *Folder) Heritage() []Heritage { return x.heritage }
 // Vanished are the tendencies that are found no more, by id.
 func (x *Folder) Vanished() []Vanished { return x.vanished }
 
+// Called are the names that a model gave to tendencies, by id.
+func (x *Folder) Called() []Called { return x.called }
+
+// Voice is what a model said of the last session, or nil.
+func (x *Folder) Voice() *Voice { return x.voice }
+
 // Sessions are all sessions, oldest first.
 func (x *Folder) Sessions() []Session { return x.sessions }
 
@@ -219,7 +225,7 @@ func (x *Folder) readTendencies() error {
 	if err := decodeFile(FileTendencies, data, &h); err != nil {
 		return err
 	}
-	x.heritage, x.vanished = h.Sessions, h.Vanished
+	x.heritage, x.vanished, x.called, x.voice = h.Sessions, h.Vanished, h.Called, h.Voice
 	return at(FileTendencies, 0, h.check())
 }
 

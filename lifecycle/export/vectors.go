@@ -108,5 +108,23 @@ func (h Heritages) check() error {
 			return err
 		}
 	}
+	return h.checkSaid()
+}
+
+// checkSaid says what is wrong with what a model said.
+func (h Heritages) checkSaid() error {
+	const longest, longestBy = 4096, 128 // bytes
+	id := ""
+	for i, n := range h.Called {
+		if n.ID <= id || len(n.ID) > 128 {
+			return fmt.Errorf("%w: name %d of a model: the id of its tendency is none, or not in its place", ErrDamaged, i+1)
+		}
+		if id = n.ID; n.Name == "" || len(n.Name) > longest || len(n.By) > longestBy || n.Count < len(n.Members) {
+			return fmt.Errorf("%w: name %d of a model cannot be", ErrLine, i+1)
+		}
+	}
+	if v := h.Voice; v != nil && (v.Session < 1 || v.Text == "" || len(v.Text) > longest || len(v.By) > longestBy) {
+		return fmt.Errorf("%w: what a model said of a session cannot be", ErrLine)
+	}
 	return nil
 }
