@@ -50,7 +50,8 @@ type sentEntry struct {
 // anything else is to be done, and rests as long as each answer took, within bounds. It
 // returns how many names were given. An error is of the store.
 func (c *Companion) nameSome(ctx context.Context) (given int, err error) {
-	if c.opts.Model.State().Away != "" || c.atLeisure(ctx) != nil {
+	// Whose tries count is not known before it is known which model it is.
+	if m := c.opts.Model.State(); m.Away != "" || m.Digest == "" || c.atLeisure(ctx) != nil {
 		return 0, nil
 	}
 	generation, session := c.store.Meta().Generation, c.lastClosed()

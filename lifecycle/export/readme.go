@@ -26,7 +26,8 @@ sessions.jsonl     Every session: when it began and ended, and its line of the t
 parameters.json    The parameters of the mathematics: those in force, and every
                    change with its place in the order.
 tendencies.json    The tendencies that the last sessions left, with their members, and
-                   those that were found once and are no more.
+                   those that were found once and are no more; what a model
+                   calls them and said of the last session.
 vectors-N.jsonl    Only where another embedder came: the vector that each entry has from
                    place N in the order on; "order" and "id" are those of the entry.
 forgotten.jsonl    Only where something was forgotten: digests, no words, so that a
