@@ -29,6 +29,18 @@ var (
 	ErrBroken = errors.New("store stopped")
 )
 
+// OtherEmbedder is ErrEmbedder for vectors of one embedder where another is configured.
+// A dimension that is 0 is not known, and not told.
+func OtherEmbedder(what, embedder string, dim int, configured string, configuredDim int) error {
+	named := func(id string, dim int) string {
+		if dim == 0 {
+			return id
+		}
+		return fmt.Sprintf("%s (%d dimensions)", id, dim)
+	}
+	return fmt.Errorf("%w: %s are by %s, the configured embedder is %s", ErrEmbedder, what, named(embedder, dim), named(configured, configuredDim))
+}
+
 // damaged makes every kind of damage ErrDamaged.
 func damaged(err error) error {
 	if err == nil || errors.Is(err, ErrDamaged) {

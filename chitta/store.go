@@ -27,6 +27,10 @@ type Options struct {
 	// a store as it is, for reading and checking.
 	Embedder string
 	Dim      int
+	// Agree, if not nil, is told the embedder that the store records, its dimension
+	// and how many impressions it has made, once the store was read and before anything
+	// is put in force. It says what Embedder, Dim and Params are to be.
+	Agree func(embedder string, dim, impressions int) (Agreement, error)
 	// Params are put in force, by an event, where they differ from the store's.
 	// Nil keeps the store's.
 	Params *fold.Params
@@ -54,6 +58,13 @@ type Options struct {
 	RestoreCommand func(file string) string
 	// Traces tell that there was a store where none is: then none is begun.
 	Traces Traces
+}
+
+// Agreement is what a caller puts in force, as Options says of its fields.
+type Agreement struct {
+	Embedder string
+	Dim      int
+	Params   *fold.Params
 }
 
 const defaultSnapshotEvery = 500
@@ -171,7 +182,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		s.told.fault.Store(&fault)
 	}
 	s.longestRead.Store(0) // nobody wrote yet
-	if o.Embedder != "" {
+	if o.Embedder != "" || o.Agree != nil && !o.LookOnly {
 		s.settle() // what a process owed that a crash ended
 	}
 	go s.commit()
@@ -279,12 +290,18 @@ func (s *Store) clearLeftovers() error {
 
 // agree puts the caller's embedder and parameters in force, or refuses.
 func (s *Store) agree(ctx context.Context) error {
+	if s.opts.Agree != nil {
+		a, err := s.opts.Agree(s.state.Embedder, s.state.Dim, len(s.state.Impressions))
+		if err != nil {
+			return &Error{Op: "open", Path: s.opts.Dir, Err: err}
+		}
+		s.opts.Embedder, s.opts.Dim, s.opts.Params = a.Embedder, a.Dim, a.Params
+	}
 	var bodies []Entry
 	if s.opts.Embedder != "" && (s.state.Embedder != s.opts.Embedder || s.state.Dim != s.opts.Dim) {
 		if len(s.state.Impressions) > 0 {
 			return &Error{Op: "open", Path: s.opts.Dir,
-				Err: fmt.Errorf("%w: the store's vectors are by %s (%d dimensions), the configured embedder is %s (%d dimensions)",
-					ErrEmbedder, s.state.Embedder, s.state.Dim, s.opts.Embedder, s.opts.Dim),
+				Err:  OtherEmbedder("the store's vectors", s.state.Embedder, s.state.Dim, s.opts.Embedder, s.opts.Dim),
 				Hint: "Run jivad reembed, which computes all vectors anew, or set the embedder back; the store is never mixed."}
 		}
 		bodies = append(bodies, Entry{Body: fold.EmbedderChanged{Embedder: s.opts.Embedder, Dim: s.opts.Dim}})
