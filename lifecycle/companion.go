@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jivad/jivad/chitta"
@@ -32,7 +33,13 @@ type Options struct {
 	// SoulBytes is the most that SOUL.md may hold; 0 means 8 KiB.
 	SoulBytes int
 	Embedder  Embedder
-	Assessor  Assessor
+	// EmbedderFor, if not nil, gives Embedder once it is known what the store records:
+	// one of a server, which may be away just then. It is asked for the embedder of an
+	// id and dimension, and gives it, or the configured one where that is another, and
+	// asks no server for it; or for the configured one, with an empty id and 0, where
+	// none made a vector yet.
+	EmbedderFor func(ctx context.Context, id string, dim int) (Embedder, error)
+	Assessor    Assessor
 	// Model, if not nil, judges better than Assessor, narrates and talks, as far as it
 	// can be reached. Deadline is how long one answer may take; 0 means a minute. Rest
 	// is the longest pause between two entries that are judged again.
@@ -93,9 +100,11 @@ type Companion struct {
 	workers sync.WaitGroup
 	backups backups
 	cancel  context.CancelFunc
-	// owing wakes who judges again what the model owes.
-	owing  chan struct{}
-	counts counts
+	// owing wakes who judges again what the model owes, embedderBack who takes in what
+	// of the diary waits for the embedder: so many entries.
+	owing, embedderBack chan struct{}
+	counts              counts
+	unembedded          atomic.Int64
 
 	// life is touched by the worker only.
 	life life
@@ -126,12 +135,11 @@ func Open(ctx context.Context, o Options) (*Companion, error) {
 	}
 	traces := o.places().traces()
 	settings := chitta.Options{
-		Dir: o.Dir, Embedder: o.Embedder.ID(), Dim: o.Embedder.Dim(), Params: &o.Params,
+		Dir: o.Dir, Agree: func(id string, dim, impressions int) (chitta.Agreement, error) {
+			return o.agree(ctx, id, dim, impressions)
+		},
 		Socket: o.Socket, SnapshotEvery: o.SnapshotEvery, Clock: o.Now, Log: o.Log,
 		Identity: traces.ID, Traces: traces, LookOnly: o.LookOnly, Backups: o.Backups.Dir, RestoreCommand: o.RestoreCommand,
-	}
-	if o.LookOnly {
-		settings.Embedder, settings.Dim, settings.Params = "", 0, nil // the store's own
 	}
 	store, err := chitta.Open(ctx, settings)
 	if err != nil {
@@ -144,7 +152,7 @@ func Open(ctx context.Context, o Options) (*Companion, error) {
 		opts: o, store: store, log: o.Log, queue: newQueue(o.Queue), started: time.Now(),
 		files: soul.Files{SoulPath: o.SoulPath, ArchiveDir: filepath.Join(o.Dir, "soul", "archive")},
 	}
-	c.backups.wake, c.owing = make(chan struct{}, 1), make(chan struct{}, 1)
+	c.backups.wake, c.owing, c.embedderBack = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
 	if err := c.begin(ctx); err != nil {
 		return nil, errors.Join(store.Explain(err), store.Close(ctx))
 	}
@@ -184,9 +192,8 @@ func withDefaults(o Options) Options {
 		o.Params = fold.DefaultParams()
 		o.Params.Gate = o.Params.Gate.Unscaled()
 	}
-	o.Params.Gate = o.Params.Gate.On(scaleOf(o.Embedder))
-	if o.Params.Profile == fold.DefaultParams().Profile {
-		o.Params.Profile = o.Embedder.ID() // whose scale of similarity the values are for
+	if o.Embedder != nil {
+		o.scale()
 	}
 	if o.Vasana == (vasana.Params{}) {
 		o.Vasana = vasana.DefaultParams()

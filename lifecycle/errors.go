@@ -16,6 +16,9 @@ var (
 	ErrDate = errors.New("the date is not YYYY-MM-DD")
 	// ErrUnjudged: the models gave nothing usable for an entry.
 	ErrUnjudged = errors.New("the entry could not be embedded or judged")
+	// ErrEmbedderAway: what needs a vector cannot be done, because the embedder is away.
+	// No entry that was refused so is kept.
+	ErrEmbedderAway = errors.New("the embedder is away; try again when it is back")
 	// ErrEmbedder: the store's vectors are by another embedder than the configured one.
 	ErrEmbedder = chitta.ErrEmbedder
 	// ErrUnread: an embedder gave no vector for some entries.

@@ -21,6 +21,7 @@ func (c *Companion) Run(ctx context.Context) error {
 	beside.Go(func() { c.watchClock(ctx) })
 	beside.Go(func() { c.watchBackups(ctx) })
 	beside.Go(func() { c.reassess(ctx) })
+	beside.Go(func() { c.watchEmbedder(ctx) })
 	defer beside.Wait()
 	for c.opts.Diary != "" {
 		err := c.watchDiary(ctx)
@@ -55,10 +56,12 @@ func (c *Companion) watchDiary(ctx context.Context) error {
 }
 
 // takeChanges takes in what a watch tells of until it ends. A watch tells of a
-// change once, so files that the store had no room for are tried again by and by.
+// change once, so files that the store had no room for are tried again by and by, and
+// those that the embedder was away for when it is back.
 func (c *Companion) takeChanges(ctx context.Context, changes <-chan diary.Change) error {
 	var failed []diary.Change
 	var again <-chan time.Time
+	unread := 0 // how often in a row the embedder gave nothing usable for an entry
 	for {
 		batch := failed
 		select {
@@ -79,19 +82,36 @@ func (c *Companion) takeChanges(ctx context.Context, changes <-chan diary.Change
 					more = false
 				}
 			}
+		case <-c.embedderBack:
 		case <-again:
 		}
-		broken, err := c.takeIn(ctx, batch)
-		if err != nil && ctx.Err() == nil {
+		if len(batch) == 0 {
+			continue
+		}
+		taken, err := c.takeIn(ctx, batch)
+		c.unembedded.Store(int64(taken.waiting))
+		if err != nil && ctx.Err() == nil && !errors.Is(err, ErrEmbedderAway) { // that is told while it lasts
 			c.problem(fmt.Sprintf("diary: %v", err))
 			c.log.Error("diary", "error", err)
 		}
 		failed, again = nil, nil
-		if broken {
-			failed, again = batch, time.After(watchAgain)
+		switch {
+		case taken.broken && c.embedderAway():
+			failed, again, unread = batch, time.After(10*watchAgain), 0 // it is told when it is back
+		case taken.broken:
+			failed, again, unread = batch, time.After(watchAgain), 0
+		case taken.unread:
+			failed, again = batch, time.After(min(watchAgain<<min(unread, 10), mostPause))
+			unread++
+		default:
+			unread = 0
 		}
 	}
 }
+
+// mostPause is the longest pause before an entry is tried again that the embedder gave
+// nothing usable for.
+const mostPause = time.Hour
 
 // withChange adds a change, unless its file is among them.
 func withChange(batch []diary.Change, change diary.Change) []diary.Change {
@@ -102,10 +122,19 @@ func withChange(batch []diary.Change, change diary.Change) []diary.Change {
 // gather is how long a change waits for others that belong with it.
 const gather = 300 * time.Millisecond
 
-// takeIn reads changed files and remembers what is new in them. It is broken where
-// the store failed: what it failed at, and the days behind that, are to be taken in
-// again.
-func (c *Companion) takeIn(ctx context.Context, changes []diary.Change) (broken bool, err error) {
+// taken is what became of files that changed.
+type taken struct {
+	// broken: the store failed or the embedder was away. What that was at, and the days
+	// behind it, are to be taken in again; waiting counts those that wait for the embedder.
+	broken  bool
+	waiting int
+	// unread: the embedder gave nothing usable for an entry, which is to be tried again
+	// and keeps no other out.
+	unread bool
+}
+
+// takeIn reads changed files and remembers what is new in them.
+func (c *Companion) takeIn(ctx context.Context, changes []diary.Change) (out taken, err error) {
 	var faults []error
 	var history, today []*prepared
 	for _, change := range changes {
@@ -125,33 +154,41 @@ func (c *Companion) takeIn(ctx context.Context, changes []diary.Change) (broken 
 	if len(history) > 0 {
 		faults = append(faults, c.do(ctx, backlog, c.endHistory))
 	}
+	if then.waiting > 0 { // today would stand before the days that wait
+		then.waiting += len(today)
+		return then, errors.Join(faults...)
+	}
 	now, err := c.submitAll(ctx, today)
 	faults = append(faults, err, c.do(ctx, backlog, c.endHistory))
-	return then || now, errors.Join(faults...)
+	return taken{then.broken || now.broken, now.waiting, then.unread || now.unread}, errors.Join(faults...)
 }
 
 // submitAll sends notes through the queue and waits for all of them.
-func (c *Companion) submitAll(ctx context.Context, all []*prepared) (broken bool, err error) {
+func (c *Companion) submitAll(ctx context.Context, all []*prepared) (out taken, err error) {
 	var waiting []*pending
 	together := &course{}
 	for _, p := range all {
 		p.course = together
 		sent, err := c.submit(ctx, backlog, p)
 		if err != nil {
-			return false, err
+			return out, err
 		}
 		waiting = append(waiting, sent)
 	}
 	var faults []error
 	for _, w := range waiting {
 		_, err := w.wait(ctx)
-		if err == nil || broken && !errors.Is(err, ErrUnjudged) {
+		if errors.Is(err, ErrEmbedderAway) {
+			out.waiting++
+		}
+		if err == nil || out.broken && !errors.Is(err, ErrUnjudged) {
 			continue // one word on the store is enough
 		}
-		broken = broken || !errors.Is(err, ErrUnjudged)
+		out.unread = out.unread || errors.Is(err, ErrModelAnswer)
+		out.broken = out.broken || !errors.Is(err, ErrUnjudged)
 		faults = append(faults, err)
 	}
-	return broken, errors.Join(faults...)
+	return out, errors.Join(faults...)
 }
 
 // takeFile compares a file with what was last seen of it. New entries become

@@ -21,8 +21,8 @@ func (a absent) Dim() int   { return a.dim }
 
 // Embed fails with ErrEmbedder and says what to do.
 func (a absent) Embed(context.Context, string) ([]float32, error) {
-	return nil, fmt.Errorf("%w: its vectors are by %s (%d dimensions), the configured embedder is %s (%d dimensions); jivad reembed computes all vectors anew",
-		ErrEmbedder, a.id, a.dim, a.configured.ID(), a.configured.Dim())
+	return nil, fmt.Errorf("%w; jivad reembed computes all vectors anew",
+		chitta.OtherEmbedder("its vectors", a.id, a.dim, a.configured.ID(), a.configured.Dim()))
 }
 
 // atHand is the configured embedder where it is the store's, else what stands for

@@ -42,8 +42,12 @@ func (c *Companion) Import(ctx context.Context, notes []Note, progress func(Prog
 		}
 	}
 	err = c.takeAll(ctx, work, settle)
-	if err != nil && !errors.Is(err, ErrUnjudged) {
+	if err != nil && !errors.Is(err, ErrUnjudged) && !errors.Is(err, ErrEmbedderAway) {
 		return report, err
+	}
+	if errors.Is(err, ErrEmbedderAway) {
+		err = fmt.Errorf("the import stopped after %d of %d entries; import again when the embedder is back, what is remembered is passed over: %w",
+			report.New+report.Edited+report.Duplicates, len(notes), err)
 	}
 	err = errors.Join(err, c.do(ctx, backlog, c.endHistory))
 	report.Sessions = len(days)

@@ -182,11 +182,8 @@ func (c *Companion) prepare(ctx context.Context, p *prepared, hurry context.Cont
 		return nil
 	}
 	var err error
-	if p.embedding, err = c.opts.Embedder.Embed(ctx, p.note.Text); err != nil {
-		return fmt.Errorf("%w: embed: %w", ErrUnjudged, err)
-	}
-	if err := fold.CheckVector(p.embedding, c.opts.Embedder.Dim()); err != nil {
-		return fmt.Errorf("%w: embed: %w", ErrUnjudged, err)
+	if p.embedding, err = c.embed(ctx, p.note.Text); err != nil {
+		return err
 	}
 	judging := time.Now()
 	if p.opinion, err = c.judge(ctx, p, hurry); err != nil {

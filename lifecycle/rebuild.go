@@ -40,8 +40,11 @@ type RebuildReport struct {
 // package export, which name the file and the line.
 func Rebuild(ctx context.Context, o Options, x *export.Folder, progress func(Progress)) (r RebuildReport, err error) {
 	began := time.Now()
-	o = withDefaults(o)
 	m := x.Manifest
+	o = withDefaults(o)
+	if err := o.meet(ctx, m.Embedder.ID, m.Embedder.Dim); err != nil {
+		return r, err
+	}
 	if err := errors.Join(o.places().Check(), sameEmbedder(o, x)); err != nil {
 		return r, err
 	}
@@ -77,8 +80,7 @@ func sameEmbedder(o Options, x *export.Folder) error {
 	if m.Embedder.ID == o.Embedder.ID() && m.Embedder.Dim == o.Embedder.Dim() {
 		return nil
 	}
-	return &chitta.Error{Op: "import", Path: x.Path(), Err: fmt.Errorf("%w: its vectors are by %s (%d dimensions), the configured embedder is %s (%d dimensions)",
-		chitta.ErrEmbedder, m.Embedder.ID, m.Embedder.Dim, o.Embedder.ID(), o.Embedder.Dim()),
+	return &chitta.Error{Op: "import", Path: x.Path(), Err: chitta.OtherEmbedder("its vectors", m.Embedder.ID, m.Embedder.Dim, o.Embedder.ID(), o.Embedder.Dim()),
 		Hint: "Its texts can be read anew by the present one: import the diary.md in it."}
 }
 
@@ -90,6 +92,9 @@ func notFresh(dir string, err error) error {
 // nothing: nil, or the error that it would fail with before it reads the entries.
 func CanRebuild(ctx context.Context, o Options, x *export.Folder) (err error) {
 	o = withDefaults(o)
+	if err := o.meet(ctx, x.Manifest.Embedder.ID, x.Manifest.Embedder.Dim); err != nil {
+		return err
+	}
 	if err := errors.Join(o.places().Check(), sameEmbedder(o, x)); err != nil {
 		return err
 	}

@@ -67,7 +67,10 @@ func (c *Companion) reminded(ctx context.Context, q RecallQuery) ([]Recalled, er
 	taken.Go(func() { state = c.store.Snapshot() }) // which needs nothing of the vector
 	v, err := c.opts.Embedder.Embed(ctx, q.Text)
 	taken.Wait()
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrModelAway), errors.Is(err, ErrModelAnswer):
+		return nil, fmt.Errorf("%w: %w", ErrEmbedderAway, err)
+	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrQuery, err)
 	}
 	top, err := state.TopFor(v, state.Params.Reactivation.Context)

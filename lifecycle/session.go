@@ -80,6 +80,13 @@ func (c *Companion) ensureSession(ctx context.Context, p *prepared) (b chitta.Ba
 	if b.Values, err = c.birth(); err != nil {
 		return b, err
 	}
+	if number > s.Number { // with the embedder at hand: the entry was embedded
+		owed, err := c.identityOwed(ctx, int(s.Number))
+		if err != nil {
+			return b, err
+		}
+		b.Values = append(b.Values, owed...)
+	}
 	now, _ := c.opts.Now()
 	c.life.opened, c.life.eventTimes, c.life.judgeTimes = now.UTC().Truncate(time.Second), nil, nil
 	b.Entries = []chitta.Entry{{Body: fold.SessionOpened{Number: number, Date: day}}}

@@ -254,6 +254,7 @@ func (c *Companion) Status(ctx context.Context) (Status, error) {
 	if s.Model, err = c.modelStatus(); err != nil {
 		return s, err
 	}
+	s.EmbedderState, s.Waiting = c.embedderState(), int(c.unembedded.Load())
 	for _, p := range []string{faultOf(c.store), c.backups.problem()} {
 		if p != "" {
 			s.Problems = append(s.Problems, p)

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,8 @@ type Woven struct {
 	System string `json:"system"`
 	// Recalled are the impressions in it, the nearest first.
 	Recalled []Recalled `json:"recalled"`
+	// ByWords says why they were found by words only: the embedder is away.
+	ByWords string `json:"by_words,omitempty"`
 }
 
 // Turn is one exchange of a conversation.
@@ -47,8 +50,10 @@ type TalkReport struct {
 	// model did.
 	By  string `json:"by"`
 	Why string `json:"why,omitempty"`
-	// Recalled is what the answer could know of.
+	// Recalled is what the answer could know of; ByWords says why it was found by words
+	// only, empty where it was not.
 	Recalled []Recalled `json:"recalled"`
+	ByWords  string     `json:"by_words,omitempty"`
 	// Receipt is of the event, nil where there is none.
 	Receipt *Receipt `json:"receipt,omitempty"`
 }
@@ -66,7 +71,13 @@ func (c *Companion) Weave(ctx context.Context, said string, recall int) (Woven, 
 		return out, err
 	}
 	if recall > 0 && strings.ContainsFunc(said, visible) {
-		out.Recalled, err = c.Recall(ctx, RecallQuery{Text: clip(said, longestQuery), Limit: min(recall, mostRecalled), Reminded: true})
+		q := RecallQuery{Text: clip(said, longestQuery), Limit: min(recall, mostRecalled), Reminded: true}
+		out.Recalled, err = c.Recall(ctx, q)
+		if errors.Is(err, ErrEmbedderAway) {
+			out.ByWords, q.Reminded = err.Error(), false
+			out.Recalled, err = c.Recall(ctx, q)
+			out.Recalled = slices.DeleteFunc(out.Recalled, func(r Recalled) bool { return !r.Close })
+		}
 		if err != nil {
 			return out, err
 		}
@@ -118,14 +129,14 @@ func (c *Companion) Reflect(ctx context.Context, said string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return reflection(w.Recalled), nil
+	return reflection(w), nil
 }
 
 // reflection says what was recalled.
-func reflection(recalled []Recalled) string {
+func reflection(w Woven) string {
 	const most = 3
 	var lines []string
-	for _, r := range recalled {
+	for _, r := range w.Recalled {
 		m := r.Impression
 		text := strings.TrimSpace(excerpt(m.Text, ""))
 		if text == "" || len(lines) == most {
@@ -137,7 +148,12 @@ func reflection(recalled []Recalled) string {
 		}
 		lines = append(lines, fmt.Sprintf("%s you wrote: “%s”", when, text))
 	}
-	if len(lines) == 0 {
+	switch {
+	case w.ByWords != "" && len(lines) == 0:
+		return "I have no model to think with now, and none to remember with: no words of yours bring anything back, and I can keep nothing before it is back."
+	case w.ByWords != "":
+		lines = append(lines, "These were found by your words alone. What you say I can keep only when my embedder is back.")
+	case len(lines) == 0:
 		return "I have no model to think with now, and what you say brings nothing back. I keep it."
 	}
 	return "I have no model to think with now; this is what it brings back.\n\n" + strings.Join(lines, "\n\n")
@@ -157,7 +173,7 @@ func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece str
 	if err != nil {
 		return out, err
 	}
-	out.Recalled = woven.Recalled
+	out.Recalled, out.ByWords = woven.Recalled, woven.ByWords
 	var answer strings.Builder
 	pass := func(piece string) error {
 		answer.WriteString(piece)
@@ -205,7 +221,7 @@ func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, ou
 		out.Why = err.Error()
 	}
 	out.By = ByReflection
-	return pass(reflection(woven.Recalled))
+	return pass(reflection(woven))
 }
 
 // lastTurns are the last messages of a conversation, as many as a small model reads.

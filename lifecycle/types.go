@@ -173,6 +173,10 @@ type Status struct {
 	Unplaced int `json:"unplaced,omitempty"`
 	// Model is the language model behind the built-in ones, nil where there is none.
 	Model *ModelStatus `json:"model,omitempty"`
+	// EmbedderState is how an embedder of a server is, nil for the built-in one; Waiting
+	// counts the entries of the diary that wait for it.
+	EmbedderState *ModelState `json:"embedder_state,omitempty"`
+	Waiting       int         `json:"waiting_for_embedder,omitempty"`
 }
 
 // ModelStatus is how the model is, and what it did since the start.
