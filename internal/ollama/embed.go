@@ -27,16 +27,48 @@ const (
 	unit = 0.01
 )
 
-// Embedder is the model of Options.Embed as lifecycle.Embedder: one model, by its
+// Embedder is the model of Options.Embed as lifecycle.Remote: one model, by its
 // digest. When another one answers to the name, it is away.
 type Embedder struct {
 	s      *Server
 	id     string
-	digest string
+	digest string // or the beginning of it; empty where any will do
 	dim    int
 }
 
-var _ lifecycle.Embedder = (*Embedder)(nil)
+var _ lifecycle.Remote = (*Embedder)(nil)
+
+// EmbedderFor is the embedder of a store that records one of an id and dimension, and
+// asks nobody: the server may be away. Where the id is of another model it is the
+// configured one, which has the id "ollama/NAME" and the dimension 0 as long as nobody
+// was asked, and does not embed.
+func (s *Server) EmbedderFor(id string, dim int) *Embedder {
+	named := nameOf(s.embed)
+	digest, ok := strings.CutPrefix(id, named+"@")
+	if !ok || dim < leastDim || dim > mostDim {
+		return &Embedder{s: s, id: named}
+	}
+	if digest == unknownDigest {
+		digest = ""
+	}
+	return &Embedder{s: s, id: id, digest: digest, dim: dim}
+}
+
+// State tells how it is. That another model has its name is an absence too.
+func (e *Embedder) State() lifecycle.ModelState {
+	out := e.s.stateOf(e.s.embedding)
+	if out.Away == "" && out.Digest != "" && !strings.HasPrefix(out.Digest, e.digest) {
+		out.Away = otherModel
+	}
+	return out
+}
+
+// Watch looks after it as Server.Watch does, and tells State.
+func (e *Embedder) Watch(ctx context.Context, changed func(lifecycle.ModelState)) {
+	go e.s.watch(ctx, []*lane{e.s.embedding}, e.State, changed)
+}
+
+const otherModel = "another model has its name now than the one that embedded the store; jivad reembed takes the new one"
 
 // Embedder asks the server which model embeds, and how long its vectors are.
 // Errors: ErrModelAway, ErrModelAnswer, or ctx's.
@@ -60,7 +92,41 @@ func (e *Embedder) Dim() int { return e.dim }
 // Embed gives a fresh unit vector. Of a long text only the beginning is read: as much
 // as the model reads. Errors: ErrNoText, ErrModelAway, ErrModelAnswer, or ctx's.
 func (e *Embedder) Embed(ctx context.Context, text string) ([]float32, error) {
-	return e.s.vector(ctx, text, e.dim, e.digest)
+	if e.dim == 0 {
+		return nil, e.s.embedding.error("nobody asked it yet how long its vectors are")
+	}
+	v, err := e.s.vector(ctx, text, e.dim, e.digest)
+	if err == nil {
+		err = e.s.still(ctx, e.digest)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// still sees that the model that has just embedded was that of a digest: another may
+// have been put under its name since the last look, and a store is never mixed.
+func (s *Server) still(ctx context.Context, digest string) error {
+	if digest == "" {
+		return nil
+	}
+	within, cancel := context.WithTimeout(ctx, min(lookTime, s.o.Deadline))
+	defer cancel()
+	v := s.look(ctx, within, s.embed, true)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case v.kind == good:
+		var other *stop
+		if err := s.same(digest); errors.As(err, &other) {
+			return other.err
+		}
+		return nil
+	case v.kind == gone:
+		return s.embedding.error(v.gone.why)
+	}
+	return s.embedding.error("it could not be seen which model embedded")
 }
 
 // vector asks for the vector of a text, of dim numbers where dim is not 0, by the
@@ -111,8 +177,8 @@ func (s *Server) surelyReads() int {
 func (s *Server) same(digest string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if digest != "" && s.embed.digest != digest {
-		return &stop{err: s.embedding.error("another model has its name now than the one that embedded the store; jivad reembed takes the new one")}
+	if !strings.HasPrefix(s.embed.digest, digest) {
+		return &stop{err: s.embedding.error(otherModel)}
 	}
 	return nil
 }

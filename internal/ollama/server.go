@@ -103,10 +103,18 @@ func (s *Server) ID() string { return s.idOf(s.chat) + " " + prompt.AssessVersio
 func (s *Server) idOf(m *model) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	digest := "unknown"
+	digest := unknownDigest
 	if m.digest != "" {
 		digest = m.digest[:digestLength]
 	}
+	return nameOf(m) + "@" + digest
+}
+
+// unknownDigest is in the place of one that the server did not tell.
+const unknownDigest = "unknown"
+
+// nameOf is "ollama/NAME".
+func nameOf(m *model) string {
 	const room = 80
 	name := m.name
 	if len(name) > room {
@@ -115,7 +123,7 @@ func (s *Server) idOf(m *model) string {
 			name = name[:len(name)-1]
 		}
 	}
-	return "ollama/" + name + "@" + digest
+	return "ollama/" + name
 }
 
 // State tells how the chat model is, or the one that embeds where there is no other.
@@ -125,9 +133,6 @@ func (s *Server) State() lifecycle.ModelState {
 	}
 	return s.stateOf(s.judge)
 }
-
-// EmbedState tells how the model is that embeds.
-func (s *Server) EmbedState() lifecycle.ModelState { return s.stateOf(s.embedding) }
 
 func (s *Server) stateOf(l *lane) lifecycle.ModelState {
 	s.mu.Lock()

@@ -23,11 +23,12 @@ const (
 // changed there whenever it or the chat model came or went, or the digest changed,
 // also where a question found that out. It returns at once.
 func (s *Server) Watch(ctx context.Context, changed func(lifecycle.ModelState)) {
-	go s.watch(ctx, changed)
+	go s.watch(ctx, []*lane{s.judge, s.embedding}, s.State, changed)
 }
 
-func (s *Server) watch(ctx context.Context, changed func(lifecycle.ModelState)) {
-	told := s.State()
+// watch looks at the models of some lanes, and tells a state when it changes.
+func (s *Server) watch(ctx context.Context, lanes []*lane, state func() lifecycle.ModelState, changed func(lifecycle.ModelState)) {
+	told := state()
 	if s.client == nil {
 		return // away for good, as State says
 	}
@@ -37,7 +38,7 @@ func (s *Server) watch(ctx context.Context, changed func(lifecycle.ModelState)) 
 		s.mu.Lock()
 		news := s.changed
 		s.mu.Unlock()
-		if now := s.State(); now.Digest != told.Digest || now.Away != told.Away {
+		if now := state(); now.Digest != told.Digest || now.Away != told.Away {
 			told = now
 			changed(now)
 			continue // what came meanwhile is not lost
@@ -47,18 +48,18 @@ func (s *Server) watch(ctx context.Context, changed func(lifecycle.ModelState)) 
 			return
 		case <-news:
 		case <-look.C:
-			s.lookAtAll(ctx)
+			s.lookAtAll(ctx, lanes)
 		}
-		look.Reset(s.untilLook())
+		look.Reset(s.untilLook(lanes))
 	}
 }
 
 // untilLook is how long until the server is looked at again.
-func (s *Server) untilLook() time.Duration {
+func (s *Server) untilLook(lanes []*lane) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	wait, now := lookEvery, s.o.Now()
-	for _, l := range []*lane{s.judge, s.embedding} {
+	for _, l := range lanes {
 		if l.why != "" && l.model.name != "" {
 			wait = min(wait, awayEvery, max(firstPause, l.next.Sub(now)))
 		}
@@ -67,8 +68,8 @@ func (s *Server) untilLook() time.Duration {
 }
 
 // lookAtAll looks at each model, where it may be asked at all.
-func (s *Server) lookAtAll(ctx context.Context) {
-	for _, l := range []*lane{s.judge, s.embedding} {
+func (s *Server) lookAtAll(ctx context.Context, lanes []*lane) {
+	for _, l := range lanes {
 		if l.model.name == "" || ctx.Err() != nil {
 			continue
 		}

@@ -78,7 +78,14 @@ func TestAnotherModelUnderTheName(t *testing.T) {
 			t.Errorf("%s, %d", e.ID(), e.Dim())
 		}
 		told()
+		// Also between two looks the store gets no vector of another.
 		st.set(func() { st.digest = digestB })
+		if _, err := e.Embed(t.Context(), "words"); !errors.Is(err, lifecycle.ErrModelAway) || !strings.Contains(err.Error(), "jivad reembed") {
+			t.Errorf("the store gets a vector of another model: %v", err)
+		}
+		if state := e.State(); !strings.Contains(state.Away, "jivad reembed") {
+			t.Errorf("%+v", state)
+		}
 		time.Sleep(lookEvery + time.Second)
 		if all := told(); len(all) != 2 || all[1].Digest != digestB || all[1].Away != "" {
 			t.Fatalf("%+v", all)
