@@ -62,6 +62,7 @@ var kinds = []struct {
 	{lifecycle.ErrDamaged, "damaged", "The store is damaged", http.StatusInternalServerError},
 	{lifecycle.ErrCopying, "copying", "A backup is being made", http.StatusConflict},
 	{fs.ErrExist, "exists", "There already", http.StatusConflict},
+	{lifecycle.ErrEmbedderAway, "embedder-away", "The embedder is away", http.StatusServiceUnavailable},
 	{lifecycle.ErrStopping, "stopping", "The companion is stopping", http.StatusServiceUnavailable},
 	{lifecycle.ErrClosed, "closed", "The companion is closed", http.StatusServiceUnavailable},
 	{ErrBusy, "busy", "Busy", http.StatusServiceUnavailable},

@@ -78,5 +78,13 @@ func (d *Door) Requests() []Count { return d.requests.list() }
 // Turns counts what became of what was said: remembered, duplicate, failed,
 // dropped. Waiting is how many wait.
 func (d *Door) Turns() (counts []Count, waiting int) {
-	return d.turns.done.list(), len(d.turns.queue)
+	return d.turns.done.list(), d.turns.waiting()
+}
+
+// Held is how many turns wait for the embedder to be back; they are not remembered yet.
+func (d *Door) Held() int {
+	if !d.turns.held.Load() {
+		return 0
+	}
+	return d.turns.waiting()
 }

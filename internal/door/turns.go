@@ -5,12 +5,18 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/jivad/jivad/lifecycle"
 )
 
-// maxTurns is how many turns may wait to be remembered.
-const maxTurns = 256
+const (
+	// maxTurns is how many turns may wait to be remembered.
+	maxTurns = 256
+	// tryAgain is the pause before a turn is tried again that the embedder is away for.
+	tryAgain = 5 * time.Second
+)
 
 // turns remembers what was said, one at a time and in the order of the answers, and
 // in nobody's way.
@@ -22,6 +28,10 @@ type turns struct {
 	// giveUp ends the work on what waits; ended is closed when all of it is done.
 	giveUp context.CancelFunc
 	ended  chan struct{}
+	// closing is closed when no more turns come: then none waits for an embedder.
+	closing chan struct{}
+	// held is true while the first turn waits for the embedder.
+	held atomic.Bool
 
 	mu     sync.Mutex
 	closed bool
@@ -29,7 +39,7 @@ type turns struct {
 
 func newTurns(c Companion, log *slog.Logger) *turns {
 	ctx, cancel := context.WithCancel(context.Background())
-	t := &turns{companion: c, log: log, queue: make(chan lifecycle.Turn, maxTurns), giveUp: cancel, ended: make(chan struct{})}
+	t := &turns{companion: c, log: log, queue: make(chan lifecycle.Turn, maxTurns), giveUp: cancel, ended: make(chan struct{}), closing: make(chan struct{})}
 	go t.work(ctx)
 	return t
 }
@@ -56,7 +66,7 @@ func (t *turns) work(ctx context.Context) {
 			t.done.add("", turnDropped)
 			continue
 		}
-		receipt, err := t.companion.Remember(ctx, turn)
+		receipt, err := t.remember(ctx, turn)
 		switch {
 		case err == nil && receipt.Duplicate:
 			t.done.add("", turnDuplicate)
@@ -64,9 +74,31 @@ func (t *turns) work(ctx context.Context) {
 			t.done.add("", turnRemembered)
 		case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 			t.done.add("", turnDropped)
+		case errors.Is(err, lifecycle.ErrEmbedderAway):
+			t.done.add("", turnDropped)
+			t.log.Warn("a turn of a conversation is not remembered: the daemon stops while the embedder is away", "error", err)
 		default:
 			t.done.add("", turnFailed)
 			t.log.Warn("a turn of a conversation could not be remembered", "error", err)
+		}
+	}
+}
+
+// remember has a turn become an event. The client is gone by then and cannot try again,
+// so while the embedder is away the turn waits here, and those behind it, for as long as
+// the daemon runs.
+func (t *turns) remember(ctx context.Context, turn lifecycle.Turn) (lifecycle.Receipt, error) {
+	defer t.held.Store(false)
+	for {
+		receipt, err := t.companion.Remember(ctx, turn)
+		if !errors.Is(err, lifecycle.ErrEmbedderAway) {
+			return receipt, err
+		}
+		t.held.Store(true)
+		select {
+		case <-t.closing:
+			return receipt, err
+		case <-time.After(tryAgain):
 		}
 	}
 }
@@ -77,6 +109,7 @@ func (t *turns) close(ctx context.Context) {
 	if !t.closed {
 		t.closed = true
 		close(t.queue)
+		close(t.closing)
 	}
 	t.mu.Unlock()
 	defer t.giveUp()
@@ -85,4 +118,12 @@ func (t *turns) close(ctx context.Context) {
 	case <-ctx.Done():
 		t.log.Warn("the daemon stops before all turns of conversations were remembered", "turns", len(t.queue)+1)
 	}
+}
+
+// waiting is how many turns wait.
+func (t *turns) waiting() int {
+	if t.held.Load() {
+		return len(t.queue) + 1
+	}
+	return len(t.queue)
 }

@@ -87,6 +87,9 @@ func (e *exchange) weave(ctx context.Context, off bool) {
 		}
 		return
 	}
+	if woven.ByWords != "" {
+		d.opts.Log.Info("what a conversation is given to know was found by words only", "why", woven.ByWords)
+	}
 	if woven.System == "" {
 		return
 	}

@@ -1,0 +1,72 @@
+package door
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jivad/jivad/lifecycle"
+)
+
+// keeper remembers turns while its embedder is there.
+type keeper struct {
+	*fake
+	mu   sync.Mutex
+	away bool
+	kept []string
+}
+
+func (k *keeper) set(away bool) { k.mu.Lock(); defer k.mu.Unlock(); k.away = away }
+
+func (k *keeper) Remember(_ context.Context, t lifecycle.Turn) (lifecycle.Receipt, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.away {
+		return lifecycle.Receipt{}, fmt.Errorf("not kept: %w", lifecycle.ErrEmbedderAway)
+	}
+	k.kept = append(k.kept, t.Said)
+	return lifecycle.Receipt{}, nil
+}
+
+// What was said while the embedder is away is remembered when it is back, in order;
+// the client is gone and cannot try again. A daemon that ends does not wait for it.
+func TestTurnsWaitForTheEmbedder(t *testing.T) {
+	for name, comes := range map[string]bool{"it comes back": true, "the daemon ends before": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := &keeper{fake: newFake(), away: true}
+				d := &Door{turns: newTurns(k, slog.New(slog.DiscardHandler))}
+				for _, said := range []string{"One.", "Two.", "Three."} {
+					d.turns.add(lifecycle.Turn{Said: said})
+				}
+				time.Sleep(time.Hour)
+				if counts, waiting := d.Turns(); d.Held() != 3 || waiting != 3 || len(counts) > 0 {
+					t.Errorf("%d held, %d wait, %+v", d.Held(), waiting, counts)
+				}
+				if comes {
+					k.set(false)
+					time.Sleep(tryAgain)
+					synctest.Wait()
+					if !slices.Equal(k.kept, []string{"One.", "Two.", "Three."}) || d.Held() != 0 {
+						t.Errorf("kept %q, %d held", k.kept, d.Held())
+					}
+				}
+				began := time.Now()
+				d.turns.close(t.Context())
+				counts, waiting := d.Turns()
+				want := []Count{{Outcome: turnDropped, N: 3}}
+				if comes {
+					want = []Count{{Outcome: turnRemembered, N: 3}}
+				}
+				if !slices.Equal(counts, want) || waiting != 0 || d.Held() != 0 || time.Since(began) != 0 {
+					t.Errorf("%+v, %d wait, after %v", counts, waiting, time.Since(began))
+				}
+			})
+		})
+	}
+}
