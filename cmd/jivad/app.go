@@ -158,7 +158,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.Is(err, errDaemonFailed):
 		return exitFailed
-	case errors.Is(err, api.ErrUnreachable), errors.Is(err, chitta.ErrLocked), errors.Is(err, lifecycle.ErrStopping):
+	case errors.Is(err, api.ErrUnreachable), errors.Is(err, chitta.ErrLocked), errors.Is(err, lifecycle.ErrStopping), errors.Is(err, lifecycle.ErrEmbedderAway):
 		return exitUnreachable
 	}
 	return exitFailed

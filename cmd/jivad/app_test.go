@@ -26,7 +26,7 @@ import (
 
 // Settings that nobody changed are the defaults of the packages that they are for.
 func TestDefaultsAgree(t *testing.T) {
-	o, err := (&app{}).options(context.Background(), config.Default(), place{data: "/d", diary: "/d/diary", socket: "/s"})
+	o, err := (&app{}).options(config.Default(), place{data: "/d", diary: "/d/diary", socket: "/s"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,6 +72,19 @@ func (d *doorway) problem() string {
 	return d.wrong
 }
 
+// held tells of turns that wait for the embedder, or nothing.
+func (d *doorway) held() string {
+	if d.door == nil || d.door.Held() == 0 {
+		return ""
+	}
+	n := d.door.Held()
+	verb := "wait"
+	if n == 1 {
+		verb = "waits"
+	}
+	return fmt.Sprintf("%s at the door %s for the embedder; what waits is lost if the daemon stops before it is back", count(n, "turn of a conversation", "turns of conversations"), verb)
+}
+
 // close ends the answers that are on their way, and has what was said remembered
 // until ctx ends.
 func (d *doorway) close(ctx context.Context) {

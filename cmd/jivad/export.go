@@ -144,7 +144,7 @@ func (a *app) importExport(ctx context.Context, folder string, dryRun bool) erro
 	if a.running(ctx, at) {
 		return usage("a daemon holds %s: an export becomes a companion while none runs; stop it first", at.data)
 	}
-	o, err := a.optionsFor(ctx, settings, at)
+	o, err := a.optionsFor(settings, at)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (a *app) wouldRefuse(ctx context.Context, settings config.Config, at place,
 	}
 	if err == nil {
 		var o lifecycle.Options
-		if o, err = a.optionsFor(ctx, settings, at); err != nil {
+		if o, err = a.optionsFor(settings, at); err != nil {
 			return err
 		}
 		err = lifecycle.CanRebuild(ctx, o, x)

@@ -13,7 +13,7 @@ import (
 // withModels adds the models of a server to the built-in ones, as far as the settings
 // name them. That they cannot be reached is nothing that keeps a companion from being
 // opened, except where they embed.
-func withModels(ctx context.Context, o *lifecycle.Options, m config.Model) error {
+func withModels(o *lifecycle.Options, m config.Model) error {
 	if m.Server == "" {
 		if m.Chat != "" || m.Embed != "" {
 			return usage("model.chat and model.embed name models of a server: set model.server to its address, such as \"http://127.0.0.1:11434\"")
@@ -27,15 +27,67 @@ func withModels(ctx context.Context, o *lifecycle.Options, m config.Model) error
 	if m.Chat != "" {
 		o.Model, o.Deadline, o.Rest = server, m.Deadline, m.Rest
 	}
-	if m.Embed == "" {
-		return nil
+	if m.Embed != "" {
+		o.Embedder, o.EmbedderFor = nil, embedderFor(server, m)
 	}
-	embedder, err := server.Embedder(ctx)
-	if err != nil {
-		return fmt.Errorf("the embedder %s of %s is needed to open the store: %w; start the server, or set model.embed to \"\" and reembed", m.Embed, m.Server, err)
-	}
-	o.Embedder = embedder
 	return nil
+}
+
+// embedderFor gives the embedder of a server for what a store records. Only where there
+// is no vector yet is the server asked for it.
+func embedderFor(server *ollama.Server, m config.Model) func(context.Context, string, int) (lifecycle.Embedder, error) {
+	return func(ctx context.Context, id string, dim int) (lifecycle.Embedder, error) {
+		if id != "" {
+			return server.EmbedderFor(id, dim), nil
+		}
+		e, err := server.Embedder(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("the embedder %s of %s must be asked once which model it is, since there are no vectors of it here yet: %w; start the server, or set model.embed to \"\" for the built-in one",
+				m.Embed, m.Server, err)
+		}
+		return e, nil
+	}
+}
+
+// embedderNow has a server asked for its embedder, for what computes vectors anew.
+func embedderNow(ctx context.Context, o *lifecycle.Options) (err error) {
+	if o.EmbedderFor != nil {
+		o.Embedder, err = o.EmbedderFor(ctx, "", 0)
+		o.EmbedderFor = nil
+	}
+	return err
+}
+
+// embedderLine tells how an embedder of a server is.
+func embedderLine(m lifecycle.ModelState, waiting int) string {
+	out := m.Name
+	switch {
+	case m.Away != "":
+		out += awaySince(m) + "; nothing is taken in until it is back" + triedAgain(m)
+	case m.Digest == "":
+		out += ": not asked yet"
+	default:
+		out += "@" + m.Digest[:min(12, len(m.Digest))] + ": can be asked"
+	}
+	if waiting > 0 {
+		out += "; " + count(waiting, "entry of the diary waits", "entries of the diary wait") + " for it"
+	}
+	return out
+}
+
+func awaySince(m lifecycle.ModelState) string {
+	out := ": away"
+	if !m.Since.IsZero() {
+		out += " since " + m.Since.Local().Format("15:04:05")
+	}
+	return out + " (" + oneLine(m.Away) + ")"
+}
+
+func triedAgain(m lifecycle.ModelState) string {
+	if wait := time.Until(m.Next); !m.Next.IsZero() && wait > 0 {
+		return fmt.Sprintf(", tried again in %v", wait.Round(time.Second))
+	}
+	return ""
 }
 
 // modelLine tells how the model is.
@@ -45,14 +97,7 @@ func modelLine(m lifecycle.ModelStatus) string {
 		out += "@" + m.Digest[:min(12, len(m.Digest))]
 	}
 	if m.Away != "" {
-		out += ": away"
-		if !m.Since.IsZero() {
-			out += " since " + m.Since.Local().Format("15:04:05")
-		}
-		out += " (" + oneLine(m.Away) + "); the built-in assessor judges in its place"
-		if wait := time.Until(m.Next); !m.Next.IsZero() && wait > 0 {
-			out += fmt.Sprintf(", tried again in %v", wait.Round(time.Second))
-		}
+		out += awaySince(m.ModelState) + "; the built-in assessor judges in its place" + triedAgain(m.ModelState)
 	} else {
 		out += ": can be asked"
 	}

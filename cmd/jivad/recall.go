@@ -39,6 +39,7 @@ are like your words, the match being depth times likeness, and not the same thou
 				if err != nil {
 					return err
 				}
+				a.tellByWords(ctx, c, hits)
 				return a.answer(hits, func(p *printer) { tellRecalled(p, hits) })
 			})
 		},
@@ -48,6 +49,18 @@ are like your words, the match being depth times likeness, and not the same thou
 	cmd.Flags().BoolVar(&q.Reminded, "reminded", false, "what the companion is reminded of, rather than what fits best")
 	cmd.Flags().StringVar(&q.To, "to", "", "no entry after `DATE`, YYYY[-MM[-DD]]")
 	return cmd
+}
+
+// tellByWords says that answers were found by words only, because the embedder is away.
+func (a *app) tellByWords(ctx context.Context, c companion, hits []lifecycle.Recalled) {
+	if a.flags.quiet || slices.ContainsFunc(hits, func(h lifecycle.Recalled) bool { return h.Similarity != 0 }) {
+		return
+	}
+	s, err := c.Status(ctx)
+	if err != nil || s.EmbedderState == nil || s.EmbedderState.Away == "" {
+		return
+	}
+	fmt.Fprintf(a.stderr, "jivad: the embedder is away (%s: %s), so recall went by words.\n", harmless(oneLine(s.EmbedderState.Name)), harmless(oneLine(s.EmbedderState.Away)))
 }
 
 func tellRecalled(p *printer, hits []lifecycle.Recalled) {

@@ -45,7 +45,10 @@ func (a *app) reembed(ctx context.Context, leaveOut bool) error {
 		return err
 	}
 	profile, _, _ := boards.Detect("/")
-	o, err := a.options(ctx, settings.On(profile), at)
+	o, err := a.options(settings.On(profile), at)
+	if err == nil {
+		err = embedderNow(ctx, &o)
+	}
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func (a *app) serve(ctx context.Context) error {
 	}
 	a.limitMemory(profile)
 
-	o, err := a.options(ctx, settings.On(profile), at)
+	o, err := a.options(settings.On(profile), at)
 	if err != nil {
 		return err
 	}
@@ -180,8 +180,10 @@ type served struct {
 func (s *served) Status(ctx context.Context) (lifecycle.Status, error) {
 	status, err := s.Companion.Status(ctx)
 	status.Problems = append(status.Problems, s.reload.problems()...)
-	if problem := s.doorway.problem(); problem != "" {
-		status.Problems = append(status.Problems, problem)
+	for _, problem := range []string{s.doorway.problem(), s.doorway.held()} {
+		if problem != "" {
+			status.Problems = append(status.Problems, problem)
+		}
 	}
 	return status, err
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +39,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TZ", "UTC")
 			e.Setenv("LANG", "C.UTF-8")
 			e.Setenv("TERM", "xterm")
+			e.Values[embedServers{}] = map[string]*http.Server{}
 			return os.MkdirAll(home, 0o700)
 		},
 		Condition: func(name string) (bool, error) {
@@ -53,7 +55,7 @@ func TestScripts(t *testing.T) {
 			"answers": answers, "json": jsonValue, "private": private, "signal": sendSignal,
 			"until": until, "tty": inTerminal, "code": code, "atmost": atMost, "replace": replaceFile, "empty": emptyFile,
 			"listens": listens, "edit": editFile, "stranger": stranger, "newest": newest, "eachpage": eachPage,
-			"ollamaserver": ollamaServer, "ollamabinary": ollamaCommand, "freeport": freePort, "fetch": fetch,
+			"ollamaserver": ollamaServer, "ollamabinary": ollamaCommand, "freeport": freePort, "fetch": fetch, "embedserver": embedServer,
 		},
 	})
 }

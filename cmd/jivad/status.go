@@ -68,6 +68,9 @@ func tellStatus(p *printer, s statusReport) {
 	}
 	p.row("log", "%s", count(int(s.Events), "record", "records"))
 	p.row("models", "%s, %s", s.Embedder, s.Assessor)
+	if s.EmbedderState != nil {
+		p.row("embedder", "%s", embedderLine(*s.EmbedderState, s.Waiting))
+	}
 	if s.Model != nil {
 		p.row("model", "%s", modelLine(*s.Model))
 	}

@@ -37,6 +37,10 @@ and what you said stays remembered; at the prompt it leaves, as Ctrl-D does.`,
 				signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 				defer signal.Stop(signals)
 				t := &talk{app: a, with: c, signals: signals, out: a.printer()}
+				t.away = func(ctx context.Context) bool {
+					s, err := c.Status(ctx)
+					return err == nil && s.EmbedderState != nil && s.EmbedderState.Away != ""
+				}
 				if len(args) > 0 {
 					return t.once(ctx, strings.Join(args, " "))
 				}
@@ -62,6 +66,8 @@ type talk struct {
 	// last is of the last answer, nil where it is not known: the daemon does not tell
 	// it to those who stop an answer.
 	last *lifecycle.TalkReport
+	// away, if not nil, tells that the embedder is.
+	away func(context.Context) bool
 	// leaving says that the process was asked to end, and not only the answer.
 	leaving bool
 }
@@ -200,7 +206,11 @@ func (t *talk) say(ctx context.Context, said string) (stopped bool, err error) {
 			t.last = &report
 		}
 		if !t.app.flags.json {
-			t.out.line("\n%s", t.out.dim("(stopped; what you said is remembered)"))
+			fate := "what you said is remembered"
+			if err != nil && t.away != nil && t.away(ctx) { // the daemon does not tell what it could not keep
+				fate = "what you said is not kept: the embedder is away"
+			}
+			t.out.line("\n%s", t.out.dim("(stopped; "+fate+")"))
 		}
 		return true, t.out.flush()
 	}
@@ -249,6 +259,9 @@ func (t *talk) why() error {
 	}
 	if t.app.flags.json {
 		return t.app.answer(t.last.Recalled, nil)
+	}
+	if t.last.ByWords != "" {
+		t.out.line("%s", t.out.dim("(by words only: "+oneLine(t.last.ByWords)+")"))
 	}
 	if len(t.last.Recalled) == 0 {
 		t.out.line("Nothing was recalled for it.")

@@ -83,7 +83,7 @@ func (a *app) connect(ctx context.Context, settings config.Config, at place, fau
 			return nil, err
 		}
 	}
-	o, err := a.optionsFor(ctx, settings, at)
+	o, err := a.optionsFor(settings, at)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +92,9 @@ func (a *app) connect(ctx context.Context, settings config.Config, at place, fau
 }
 
 // optionsFor are the options on this board.
-func (a *app) optionsFor(ctx context.Context, settings config.Config, at place) (lifecycle.Options, error) {
+func (a *app) optionsFor(settings config.Config, at place) (lifecycle.Options, error) {
 	profile, _, _ := boards.Detect("/")
-	return a.options(ctx, settings.On(profile), at)
+	return a.options(settings.On(profile), at)
 }
 
 // retention is what the settings say of how much is kept.
@@ -107,7 +107,7 @@ func retention(r config.Retention) lifecycle.Retention {
 }
 
 // options puts a companion together: the built-in models and the settings.
-func (a *app) options(ctx context.Context, c config.Config, at place) (lifecycle.Options, error) {
+func (a *app) options(c config.Config, at place) (lifecycle.Options, error) {
 	o := lifecycle.Options{
 		Dir: at.data, Diary: at.diary, SoulPath: c.Soul.Path, SoulBytes: c.Soul.MaxBytes, Config: at.config,
 		Params: fold.Params{Profile: "default", Reactivation: c.Dynamics.Reactivation, Gate: c.Dynamics.Gate},
@@ -135,5 +135,5 @@ func (a *app) options(ctx context.Context, c config.Config, at place) (lifecycle
 		return o, fmt.Errorf("built-in assessor: %w", err)
 	}
 	o.Embedder, o.Assessor = embedder, assessor
-	return o, withModels(ctx, &o, c.Model)
+	return o, withModels(&o, c.Model)
 }
