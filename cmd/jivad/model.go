@@ -11,8 +11,8 @@ import (
 )
 
 // withModels adds the models of a server to the built-in ones, as far as the settings
-// name them. That they cannot be reached is nothing that keeps a companion from being
-// opened, except where they embed.
+// name them. Nobody is asked yet: that they cannot be reached is nothing that keeps a
+// companion from being opened, but for one that has no vectors yet.
 func withModels(o *lifecycle.Options, m config.Model) error {
 	if m.Server == "" {
 		if m.Chat != "" || m.Embed != "" {

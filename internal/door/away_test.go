@@ -18,6 +18,7 @@ type keeper struct {
 	*fake
 	mu   sync.Mutex
 	away bool
+	bad  int // so many answers of the embedder cannot be used
 	kept []string
 }
 
@@ -28,6 +29,9 @@ func (k *keeper) Remember(_ context.Context, t lifecycle.Turn) (lifecycle.Receip
 	defer k.mu.Unlock()
 	if k.away {
 		return lifecycle.Receipt{}, fmt.Errorf("not kept: %w", lifecycle.ErrEmbedderAway)
+	}
+	if k.bad--; k.bad >= 0 {
+		return lifecycle.Receipt{}, fmt.Errorf("%w: %w", lifecycle.ErrUnjudged, lifecycle.ErrModelAnswer)
 	}
 	k.kept = append(k.kept, t.Said)
 	return lifecycle.Receipt{}, nil
@@ -67,6 +71,24 @@ func TestTurnsWaitForTheEmbedder(t *testing.T) {
 					t.Errorf("%+v, %d wait, after %v", counts, waiting, time.Since(began))
 				}
 			})
+		})
+	}
+}
+
+// A turn that the embedder had no usable answer for is tried again, and does not keep
+// the others waiting for ever.
+func TestTurnsWithoutAnAnswerAreTriedAgain(t *testing.T) {
+	for bad, want := range map[int][]string{2: {"One.", "Two."}, 3: {"Two."}} {
+		synctest.Test(t, func(t *testing.T) {
+			k := &keeper{fake: newFake(), bad: bad}
+			d := &Door{turns: newTurns(k, slog.New(slog.DiscardHandler))}
+			d.turns.add(lifecycle.Turn{Said: "One."})
+			d.turns.add(lifecycle.Turn{Said: "Two."})
+			time.Sleep(time.Minute)
+			d.turns.close(t.Context())
+			if !slices.Equal(k.kept, want) {
+				t.Errorf("%d bad answers: kept %q, want %q", bad, k.kept, want)
+			}
 		})
 	}
 }

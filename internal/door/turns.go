@@ -14,8 +14,10 @@ import (
 const (
 	// maxTurns is how many turns may wait to be remembered.
 	maxTurns = 256
-	// tryAgain is the pause before a turn is tried again that the embedder is away for.
-	tryAgain = 5 * time.Second
+	// tryAgain is the pause before a turn is tried again that the embedder is away for,
+	// or had no usable answer for; the latter is tried so often in all.
+	tryAgain    = 5 * time.Second
+	mostAnswers = 3
 )
 
 // turns remembers what was said, one at a time and in the order of the answers, and
@@ -89,12 +91,16 @@ func (t *turns) work(ctx context.Context) {
 // the daemon runs.
 func (t *turns) remember(ctx context.Context, turn lifecycle.Turn) (lifecycle.Receipt, error) {
 	defer t.held.Store(false)
-	for {
+	for answers := 0; ; {
 		receipt, err := t.companion.Remember(ctx, turn)
-		if !errors.Is(err, lifecycle.ErrEmbedderAway) {
+		switch {
+		case errors.Is(err, lifecycle.ErrEmbedderAway):
+			t.held.Store(true)
+		case errors.Is(err, lifecycle.ErrModelAnswer) && answers < mostAnswers-1:
+			answers++
+		default:
 			return receipt, err
 		}
-		t.held.Store(true)
 		select {
 		case <-t.closing:
 			return receipt, err
