@@ -150,7 +150,7 @@ func reflection(w Woven) string {
 	}
 	switch {
 	case w.ByWords != "" && len(lines) == 0:
-		return "I have no model to think with now, and none to remember with: no words of yours bring anything back, and I can keep nothing before it is back."
+		return "I have no model to think with now, and my embedder is away: your words alone bring nothing back, and I can keep nothing until it is there again."
 	case w.ByWords != "":
 		lines = append(lines, "These were found by your words alone. What you say I can keep only when my embedder is back.")
 	case len(lines) == 0:
