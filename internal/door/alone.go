@@ -11,13 +11,13 @@ import (
 
 	"github.com/ollama/ollama/api"
 	"github.com/ollama/ollama/types/model"
+
+	"github.com/jivad/jivad/lifecycle"
 )
 
 const (
-	// ownModel is the name under which the companion itself answers, and reflection
-	// who is said to have answered.
-	ownModel   = "jivad"
-	reflection = "builtin-reflection/1" // as lifecycle.Talk says
+	// ownModel is the name under which the companion itself answers.
+	ownModel = "jivad"
 	// spoken is the version of Ollama whose formats are spoken.
 	spoken = "0.17.4+jivad"
 )
@@ -55,7 +55,7 @@ func (e *exchange) alone() {
 
 // digest is that of the model that the companion lists.
 func digest() string {
-	sum := sha256.Sum256([]byte(ownModel + " " + reflection))
+	sum := sha256.Sum256([]byte(ownModel + " " + lifecycle.ByReflection))
 	return hex.EncodeToString(sum[:])
 }
 
@@ -122,7 +122,7 @@ func (e *exchange) reflect() {
 	}
 	e.say(answer, "stop")
 	if e.turn != nil {
-		e.turn.Answered, e.turn.By = answer, reflection
+		e.turn.Answered, e.turn.By = answer, lifecycle.ByReflection
 		e.door.turns.add(*e.turn)
 	}
 }
