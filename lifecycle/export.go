@@ -236,6 +236,7 @@ func (x *exporting) addText(line *export.Experience, seq uint64, date string) er
 		return err
 	}
 	line.Text, line.Label, line.Kept = &t.Body, t.Label, export.KeptFull
+	line.Beside = export.Beside{Summary: t.Summary, Reason: t.Reason, Answer: t.Answer, AnsweredBy: t.By, OwnShare: t.Own}
 	if t.Gist {
 		line.Kept = export.KeptGist
 	}

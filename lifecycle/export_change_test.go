@@ -211,6 +211,7 @@ func TestAForgedExportIsRefused(t *testing.T) {
 		"another judgement":           {on(4, func(l *export.Experience) { l.Judgement.Emotion = 0.999 }), plain, export.FileImpressions, 0},
 		"another digest":              {same, func(m *export.Manifest) { m.StateDigest = strings.Repeat("0", 64) }, export.FileManifest, 0},
 		"a record less":               {same, func(m *export.Manifest) { m.Counts.Records-- }, export.FileManifest, 0},
+		"an own share out of range":   {on(4, func(l *export.Experience) { l.OwnShare = 2 }), plain, export.FileImpressions, 4},
 		"a valence that is forgotten": {on(6, func(l *export.Experience) { l.Judgement.Valence = 0 }), plain, export.FileManifest, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -97,7 +97,12 @@ func lived(t *rapid.T, w *world, tb testing.TB) *lifecycle.Companion {
 		return strings.Join(list, " ") + fmt.Sprintf(" %d", rapid.IntRange(0, 40).Draw(t, "n"))
 	}
 	for range rapid.IntRange(1, 25).Draw(t, "deeds") {
-		switch rapid.IntRange(0, 13).Draw(t, "deed") {
+		switch rapid.IntRange(0, 14).Draw(t, "deed") {
+		case 14: // a turn of a conversation
+			said := lifecycle.Turn{Said: words(), Answered: rapid.SampledFrom(append([]string{"", words()}, wild...)).Draw(t, "answer"), By: "ollama/m@abc", Source: "chat"}
+			if _, err := c.Remember(tb.Context(), said); err != nil {
+				t.Fatal(err)
+			}
 		case 10:
 			c = underAnother(t, tb, w, c, rapid.SampledFrom(embedderOf).Draw(t, "embedder"))
 		case 11:
@@ -278,6 +283,9 @@ func sameTexts(t interface {
 		}
 		if err != nil || string(m.Kept) != l.Kept || m.Text != text || m.Source != l.Source || m.Category != l.Category || l.Today != nil && m.Depth != l.Today.Depth {
 			t.Fatalf("%+v of %+v, %v", l, m, err)
+		}
+		if l.Summary != m.Summary || l.Reason != m.Reason || l.Answer != m.Answer || l.AnsweredBy != m.By {
+			t.Fatalf("beside the text of %s: %+v, and in the export %+v", l.ID, m, l.Beside)
 		}
 		if l.Date != nil && l.Kept == export.KeptFull && l.Key != fmt.Sprintf("%x", diary.Key(*l.Date, *l.Text)) {
 			t.Fatalf("the key of %s is not that of its words", l.ID)

@@ -133,7 +133,8 @@ func (b *rebuilding) records(ctx context.Context, f func(chitta.Filled) error, b
 	return b.from.Records(ctx, func(r export.Record) error {
 		x := chitta.Filled{Event: r.Event, Gone: r.Gone, Vectors: r.Vectors}
 		if r.Text != nil {
-			x.Text = &chitta.Text{Body: *r.Text, Label: r.Label, Gist: r.Gist}
+			s := r.Beside
+			x.Text = &chitta.Text{Body: *r.Text, Label: r.Label, Gist: r.Gist, Summary: s.Summary, Reason: s.Reason, Answer: s.Answer, By: s.AnsweredBy, Own: s.OwnShare}
 			b.report.Texts++
 		}
 		if err := f(x); err != nil {

@@ -55,8 +55,10 @@ func small(t testing.TB) fstest.MapFS {
 			l.Text, l.Kept = nil, KeptBuried
 		case 1:
 			l.Kept = KeptGist
+			l.Beside = Beside{Summary: "今 <s>", Reason: "r", AnsweredBy: "b", OwnShare: 0.1}
 		case 2:
 			l.Embedder, l.Embedding = "test/2", Floats([]float32{0, 0, 1})
+			l.Beside = Beside{Answer: "a\n“b”\u2028", AnsweredBy: "ollama/m@1"}
 		}
 		must(e.Line(l))
 	}
@@ -106,6 +108,9 @@ func TestAnExportIsReadAsItWasWritten(t *testing.T) {
 	third := records[8]
 	if *third.Text != "text 2 <&>\n今天" || third.Today.Reinforcement != 1.0000000000000002 || third.Event.Wall != 77 || !third.Event.ClockTrusted || third.Line != 3 || third.File != FileImpressions {
 		t.Errorf("%+v", third)
+	}
+	if a, b := records[4].Beside, third.Beside; a != (Beside{Summary: "今 <s>", Reason: "r", AnsweredBy: "b", OwnShare: 0.1}) || b != (Beside{Answer: "a\n“b”\u2028", AnsweredBy: "ollama/m@1"}) {
+		t.Errorf("beside the texts: %+v, %+v", a, b)
 	}
 	removed := records[9].Event.Body.(fold.Excised)
 	if removed.IDs[0] != (fold.ID{9}) || removed.Keys[0] != (fold.Key{8}) || removed.Before != [32]byte{7} {

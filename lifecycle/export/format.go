@@ -19,9 +19,9 @@ import (
 const (
 	Format = "jivad export"
 	// Version 2 added the vectors of changes of embedder, what is kept of each text,
-	// how strong tendencies have been, those that are found no more, and what a model
-	// said of tendencies and of the last session.
-	Version = 2
+	// how strong tendencies have been, and those that are found no more; version 3 what
+	// stands beside a text, and what a model said of tendencies and of the last session.
+	Version = 3
 )
 
 // The files of an export. Texts are in diary.md, or in one diary-YYYY.md for
@@ -119,9 +119,31 @@ type Experience struct {
 	// 1 it is empty.
 	Kept string `json:"kept,omitempty"`
 	// Text is nil where none is kept.
-	Text      *string `json:"text"`
-	Embedder  string  `json:"embedder"`
-	Embedding string  `json:"embedding"`
+	Text *string `json:"text"`
+	Beside
+	Embedder  string `json:"embedder"`
+	Embedding string `json:"embedding"`
+}
+
+// Beside is what is kept beside a text, all of it empty where there is none, and
+// before version 3.
+type Beside struct {
+	// Summary is what a model said of it, Reason why it judged it so.
+	Summary string `json:"summary,omitempty"`
+	Reason  string `json:"reason,omitempty"`
+	// Answer is what was answered to it in a conversation, AnsweredBy who did.
+	Answer     string `json:"answer,omitempty"`
+	AnsweredBy string `json:"answered_by,omitempty"`
+	// OwnShare is the share of its words that the companion had said before, in [0,1].
+	OwnShare float64 `json:"own_share,omitempty"`
+}
+
+// check says what cannot stand beside a text.
+func (b Beside) check() error {
+	if !(b.OwnShare >= 0 && b.OwnShare <= 1) {
+		return fmt.Errorf("%w: own_share is not in [0,1]", ErrLine)
+	}
+	return nil
 }
 
 // What is kept of a text: all of it, its gist, nothing, or nothing any more.
@@ -134,7 +156,11 @@ const (
 
 // checkKept sees that what is kept and the text agree.
 func (l Experience) checkKept() error {
-	switch has := l.Text != nil; l.Kept {
+	has := l.Text != nil
+	if !has && l.Beside != (Beside{}) {
+		return fmt.Errorf("%w: something stands beside a text that is not there", ErrLine)
+	}
+	switch l.Kept {
 	case "":
 		return nil
 	case KeptFull, KeptGist:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -57,6 +58,9 @@ func TestWhatIsMadeUpIsRefused(t *testing.T) {
 		"a text that is buried":               {FileImpressions, `"kept":"full"`, `"kept":"buried"`, 3, ErrLine},
 		"a gist without a text":               {FileImpressions, `"kept":"buried"`, `"kept":"gist"`, 1, ErrLine},
 		"something else that is kept":         {FileImpressions, `"kept":"full"`, `"kept":"half"`, 3, ErrLine},
+		"a share of more than all":            {FileImpressions, `"own_share":0.1`, `"own_share":1.5`, 2, ErrLine},
+		"a share below nothing":               {FileImpressions, `"own_share":0.1`, `"own_share":-0.1`, 2, ErrLine},
+		"an answer to no text":                {FileImpressions, `"text":null`, `"text":null,"answer":"a"`, 1, ErrLine},
 		"a session twice":                     {FileSessions, `"session":2`, `"session":1`, 2, ErrDamaged},
 		"a session 0":                         {FileSessions, `{"session":1`, `{"session":0`, 1, ErrDamaged},
 		"a peak below nothing":                {FileTendencies, `"influence": 0.5`, `"influence": -0.5`, 0, ErrLine},
@@ -127,16 +131,35 @@ func TestVectorsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
+// besideATexts are the fields of version 3 in a line.
+var besideATexts = regexp.MustCompile(`"(summary|reason|answer|answered_by)":"(\\.|[^"\\])*",|"own_share":[0-9.]+,`)
+
+// An export of version 2 is read: nothing stands beside its texts.
+func TestAnExportOfVersion2IsRead(t *testing.T) {
+	files := small(t)
+	files = forged(t, files, FileImpressions, besideATexts.ReplaceAll(unsealedLines(t, files[FileImpressions].Data), nil))
+	files = forged(t, files, FileManifest, rewritten(t, files, FileManifest, `"version":3`, `"version":2`))
+	x, records, err := all(files)
+	if err != nil || x.Manifest.Version != 2 || len(records) != 10 || records[8].Text == nil {
+		t.Fatalf("%d records, %v", len(records), err)
+	}
+	for _, r := range records {
+		if r.Beside != (Beside{}) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
 // An export of before is read: its texts are kept in full, or not.
 func TestAnExportOfVersion1IsRead(t *testing.T) {
 	files := small(t)
-	lines := unsealedLines(t, files[FileImpressions].Data)
+	lines := besideATexts.ReplaceAll(unsealedLines(t, files[FileImpressions].Data), nil)
 	for _, kept := range []string{KeptBuried, KeptGist, KeptFull} {
 		lines = bytes.Replace(lines, []byte(`"kept":"`+kept+`",`), nil, 1)
 	}
 	files = forged(t, files, FileImpressions, lines)
 	files = forged(t, files, FileTendencies, []byte(`{"sessions": [{"session": 1, "identity_vector": "", "tendencies": [{"id": "t", "name": "", "members": []}]}]}`))
-	manifest := rewritten(t, files, FileManifest, `"version":2`, `"version":1`)
+	manifest := rewritten(t, files, FileManifest, `"version":3`, `"version":1`)
 	files = forged(t, files, FileManifest, manifest)
 	x, records, err := all(files)
 	if err != nil || x.Manifest.Version != 1 || len(records) != 10 {

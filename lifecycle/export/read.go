@@ -53,6 +53,7 @@ type Record struct {
 	// gist only, Gone that it was kept once and is buried.
 	Text       *string
 	Label      string
+	Beside     Beside
 	Gist, Gone bool
 	// Today is what an impression was at the export; nil for everything else.
 	Today *Today

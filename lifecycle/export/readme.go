@@ -22,6 +22,11 @@ impressions.jsonl  Every entry with all its numbers, one JSON object a line, in 
                                   its own, but acted on those under acted_on
                      kept         full, gist (the first sentences only), none, or buried
                      text         exactly as you wrote it; null where none is kept
+                     summary, reason
+                                  what a model said of it, and why it judged it so
+                     answer, answered_by
+                                  what was answered to it in a conversation, and by whom
+                     own_share    how much of it the companion had said before, 0 to 1
 sessions.jsonl     Every session: when it began and ended, and its line of the trend.
 parameters.json    The parameters of the mathematics: those in force, and every
                    change with its place in the order.

@@ -2,6 +2,7 @@ package export
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -75,7 +76,7 @@ func (x *Folder) Records(ctx context.Context, f func(Record) error) error {
 		}
 		e, err := l.event()
 		if err == nil {
-			err = l.checkKept()
+			err = errors.Join(l.checkKept(), l.Beside.check())
 		}
 		if err != nil {
 			return at(FileImpressions, n, err)
@@ -91,7 +92,7 @@ func (x *Folder) Records(ctx context.Context, f func(Record) error) error {
 			return at(FileImpressions, n, fmt.Errorf("%w: it is of session %d, and session %d was opened last", ErrDamaged, l.Session, session))
 		}
 		return give(Record{
-			Event: e, Text: l.Text, Label: l.Label, Gist: l.Kept == KeptGist, Gone: l.Kept == KeptBuried, Today: l.Today,
+			Event: e, Text: l.Text, Label: l.Label, Beside: l.Beside, Gist: l.Kept == KeptGist, Gone: l.Kept == KeptBuried, Today: l.Today,
 			File: FileImpressions, Line: n,
 		})
 	})
