@@ -105,6 +105,7 @@ type Companion struct {
 	owing, embedderBack chan struct{}
 	counts              counts
 	unembedded          atomic.Int64
+	meters              meters
 
 	// life is touched by the worker only.
 	life life

@@ -54,6 +54,9 @@ type prepared struct {
 	course *course
 	began  time.Time
 	judged time.Duration
+	// queued is when it was put into the queue, preparing how long it was prepared.
+	queued    time.Time
+	preparing time.Duration
 }
 
 // course is an import on its way, or what changed in the diary. Its days are
@@ -154,13 +157,17 @@ func (p *pending) wait(ctx context.Context) (Receipt, error) {
 func (c *Companion) submit(ctx context.Context, l line, p *prepared) (*pending, error) {
 	r := &pending{}
 	hurry, press := context.WithCancel(context.Background())
+	p.queued = time.Now()
 	r.task = &task{
 		hurry: press,
 		prepare: func(ctx context.Context) error {
 			defer press()
+			began := time.Now()
+			defer func() { p.preparing = time.Since(began) }()
 			return c.prepare(ctx, p, hurry)
 		},
 		run: func(ctx context.Context, err error) error {
+			c.meters.took(StageWait, time.Since(p.queued)-p.preparing)
 			return p.course.run(func() error {
 				if err == nil {
 					r.receipt, err = c.experience(ctx, p)
@@ -182,10 +189,12 @@ func (c *Companion) prepare(ctx context.Context, p *prepared, hurry context.Cont
 		return nil
 	}
 	var err error
+	embedding := time.Now()
 	if p.embedding, err = c.embed(ctx, p.note.Text); err != nil {
 		return err
 	}
 	judging := time.Now()
+	c.meters.took(StageEmbed, judging.Sub(embedding))
 	if p.opinion, err = c.judge(ctx, p, hurry); err != nil {
 		return fmt.Errorf("%w: judge: %w", ErrUnjudged, err)
 	}
@@ -195,6 +204,7 @@ func (c *Companion) prepare(ctx context.Context, p *prepared, hurry context.Cont
 		return fmt.Errorf("%w: judge: %w", ErrUnjudged, err)
 	}
 	p.judged = time.Since(judging)
+	c.meters.took(StageJudge, p.judged)
 	return nil
 }
 
@@ -240,7 +250,7 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 		p.source.Entries[p.place].FromBatch = len(b.Entries)
 		b.Sources = []chitta.Source{*p.source}
 	}
-	results, err := c.store.Append(ctx, b)
+	results, err := c.appendEntry(ctx, p, b)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -292,7 +302,7 @@ func (c *Companion) edit(ctx context.Context, p *prepared) (Receipt, error) {
 	if err := c.store.View(func(s *fold.State) error { row = rowAt(s, p.replaces); return nil }); err != nil {
 		return Receipt{}, err
 	}
-	if _, err := c.store.Append(ctx, b); err != nil {
+	if _, err := c.appendEntry(ctx, p, b); err != nil {
 		return Receipt{}, err
 	}
 	c.forgetRows(row)

@@ -39,7 +39,7 @@ func openDoor(ctx context.Context, c *served, settings config.Config, log *slog.
 	}
 	d.door, err = door.New(door.Options{
 		Companion: c, Server: settings.Model.Server, Recall: settings.Door.Recall,
-		Health: api.NewProbes(c, d.metrics), Log: log,
+		Health: api.NewProbes(c, api.OfMeters(c.Meters), d.metrics), Log: log,
 	})
 	if err != nil {
 		return d, errors.Join(err, listener.Close())

@@ -80,7 +80,7 @@ func (a *app) serve(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("%w: %w", errDaemonFailed, err), listener.Close(), c.Close(context.WithoutCancel(ctx)))
 	}
-	server := api.NewServer(api.NewHandler(work, work.doorway.metrics))
+	server := api.NewServer(api.NewHandler(work, api.OfMeters(c.Meters), work.doorway.metrics))
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	a.ready(c, at, work.doorway.address)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,14 +14,17 @@ import (
 
 // Family is one metric with its samples, as Prometheus has it.
 type Family struct {
-	// Name is of small letters and underscores, and Kind "gauge" or "counter".
+	// Name is of small letters and underscores, and Kind "gauge", "counter" or
+	// "histogram".
 	Name, Kind, Help string
 	Samples          []Sample
 }
 
-// Sample is one value. Labels are names and values in turn; the values are never
-// text of the person.
+// Sample is one value. Suffix stands behind the family's name: "_bucket", "_sum" and
+// "_count" of a histogram, else nothing. Labels are names and values in turn; the
+// values are never text of the person.
 type Sample struct {
+	Suffix string
 	Labels []string
 	Value  float64
 }
@@ -70,7 +74,7 @@ var (
 func expose(b *strings.Builder, f Family) {
 	fmt.Fprintf(b, "# HELP %s %s\n# TYPE %s %s\n", f.Name, helpEscapes.Replace(f.Help), f.Name, f.Kind)
 	for _, s := range f.Samples {
-		b.WriteString(f.Name)
+		b.WriteString(f.Name + s.Suffix)
 		for i := 0; i+1 < len(s.Labels); i += 2 {
 			b.WriteString(map[bool]string{true: "{", false: ","}[i == 0])
 			b.WriteString(s.Labels[i] + `="` + labelEscapes.Replace(strings.ToValidUTF8(s.Labels[i+1], "�")) + `"`)
@@ -80,6 +84,54 @@ func expose(b *strings.Builder, f Family) {
 		}
 		b.WriteString(" " + strconv.FormatFloat(s.Value, 'g', -1, 64) + "\n")
 	}
+}
+
+// OfMeters tells what a companion measured of itself.
+func OfMeters(meters func() lifecycle.Meters) Collector {
+	return func(context.Context) ([]Family, error) {
+		m := meters()
+		stages := Family{Name: "jivad_entry_stage_seconds", Kind: "histogram",
+			Help: "How long entries took in each stage: to be embedded, to be judged, waiting, and to be folded and written."}
+		for _, s := range m.Stages {
+			stages.Samples = append(stages.Samples, histogram(s.Times, "stage", s.Stage)...)
+		}
+		out := []Family{
+			stages,
+			{Name: "jivad_entry_seconds", Kind: "histogram", Help: "How long entries took from the queue to the disk.", Samples: histogram(m.Entries)},
+			{Name: "jivad_queue_depth", Kind: "gauge", Help: "What waits in each line: what somebody waits for goes before imports and the diary.", Samples: []Sample{
+				{Labels: []string{"line", "interactive"}, Value: float64(m.Interactive)}, {Labels: []string{"line", "backlog"}, Value: float64(m.Backlog)}}},
+			Counter("jivad_store_transactions_total", "Transactions that wrote to the store.", float64(m.Transactions)),
+			Counter("jivad_store_fsyncs_total", "Syncs of the store's file for them, two each.", 2*float64(m.Transactions)),
+		}
+		if r := m.Read; r != nil {
+			out = append(out,
+				Gauge("jivad_focus", "Focus of the last entry that met an impression.", r.Focus),
+				Gauge("jivad_theta", "Threshold at that entry, a cosine.", r.Theta),
+				Family{Name: "jivad_load", Kind: "gauge", Help: "How heavy (tamas) and how stirred up (rajas) the context was at that entry.", Samples: []Sample{
+					{Labels: []string{"guna", "tamas"}, Value: r.LoadTamas}, {Labels: []string{"guna", "rajas"}, Value: r.LoadRajas}}})
+		}
+		if s := m.Shares; s != nil {
+			out = append(out, Family{Name: "jivad_share", Kind: "gauge", Help: "Character at the end of the last session, in shares of 1.", Samples: []Sample{
+				{Labels: []string{"guna", "tamas"}, Value: s.Tamas}, {Labels: []string{"guna", "rajas"}, Value: s.Rajas}, {Labels: []string{"guna", "sattva"}, Value: s.Sattva}}})
+		}
+		return out, nil
+	}
+}
+
+// histogram are the samples of times, in seconds, under labels.
+func histogram(t lifecycle.Times, labels ...string) []Sample {
+	var out []Sample
+	below := uint64(0)
+	add := func(bound string) {
+		out = append(out, Sample{Suffix: "_bucket", Labels: append(slices.Clone(labels), "le", bound), Value: float64(below)})
+	}
+	for i, bound := range lifecycle.TimeBounds() {
+		below += t.Counts[i]
+		add(strconv.FormatFloat(bound.Seconds(), 'g', -1, 64))
+	}
+	below += t.Counts[len(t.Counts)-1]
+	add("+Inf")
+	return append(out, Sample{Suffix: "_sum", Labels: labels, Value: t.Sum.Seconds()}, Sample{Suffix: "_count", Labels: labels, Value: float64(below)})
 }
 
 // ofStatus tells the numbers of the status.
