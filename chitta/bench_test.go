@@ -171,6 +171,37 @@ func TestWhatAnEventCosts(t *testing.T) {
 	}
 }
 
+// Each transaction is two syncs, and one more where the file grows.
+func TestSyncsAreCounted(t *testing.T) {
+	s := open(t, t.TempDir(), func(o *chitta.Options) {
+		o.Embedder, o.Dim, o.SnapshotEvery = "test/512", benchDim, 1<<30
+	})
+	mustAppend(t, s, chitta.Entry{Body: fold.SessionOpened{Number: 1}})
+	grown, still := 0, 0
+	for seed := range uint64(60) {
+		size, syncs := s.Size(), s.Syncs()
+		mustAppend(t, s, chitta.Entry{Body: benchExperience(seed + 1), Text: entryText(seed + 1)})
+		want := int64(2)
+		if s.Size() != size {
+			want++
+			grown++
+		} else {
+			still++
+		}
+		if n := s.Syncs() - syncs; n != want {
+			t.Fatalf("%d syncs for entry %d, want %d", n, seed, want)
+		}
+	}
+	if grown == 0 || still == 0 {
+		t.Errorf("the file grew %d times and did not %d times", grown, still)
+	}
+	// One that is refused costs none.
+	syncs := s.Syncs()
+	if _, err := s.Append(t.Context(), chitta.Batch{Entries: []chitta.Entry{{Body: fold.SessionOpened{Number: 9}}}}); err == nil || s.Syncs() != syncs {
+		t.Errorf("%v, %d syncs", err, s.Syncs()-syncs)
+	}
+}
+
 // deviceBytes is what was written so far to the block device under dir, by
 // everybody: run on a quiet machine. The kernel's account of this process alone
 // (/proc/self/io) counts whole large folios where a few pages of them are dirty

@@ -24,6 +24,8 @@ type database struct {
 	// suspect says that damage was met: whoever looks from now on sees first that
 	// the pages lead somewhere.
 	suspect atomic.Bool
+	// syncs counts those of the file.
+	syncs atomic.Int64
 }
 
 var errStuck = errors.New("the database was left off after damage to its pages; start the daemon again when it is mended")
@@ -82,7 +84,24 @@ func (d *database) Update(f func(*bolt.Tx) error) error {
 			panic(r)
 		}
 	}()
-	return d.noted(d.db.Update(func(tx *bolt.Tx) error { return d.careful(tx, f) }))
+	before := d.size()
+	err := d.db.Update(func(tx *bolt.Tx) error { return d.careful(tx, f) })
+	if err == nil {
+		d.syncs.Add(2) // the pages, and the one that makes them valid
+		if d.size() != before {
+			d.syncs.Add(1) // that it grew
+		}
+	}
+	return d.noted(err)
+}
+
+// size is the length of the file in bytes, 0 where it cannot be told.
+func (d *database) size() int64 {
+	info, err := d.file.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // replace puts another file in place once nobody reads, and returns the one of

@@ -405,9 +405,13 @@ func (s *Store) Size() int64 {
 	return info.Size()
 }
 
-// Commits counts the write transactions since the store was opened; each costs
-// two syncs, one for the data and one for the page that makes it valid.
+// Commits counts the transactions since the store was opened that wrote what was
+// asked for; each costs two syncs, and a third where the file grows.
 func (s *Store) Commits() int64 { return s.commits.Load() }
+
+// Syncs counts how often the database's file was synced since it was opened, but for
+// writing it anew.
+func (s *Store) Syncs() int64 { return s.db.syncs.Load() }
 
 // PageBytes is what was written to the database's pages since it was opened,
 // without the file system's own journal.

@@ -31,8 +31,8 @@ type Meters struct {
 	Read *Reading
 	// Shares are the character as the last session left it, nil before the first.
 	Shares *Shares
-	// Transactions counts those that wrote to the store.
-	Transactions int64
+	// Transactions counts those that wrote to the store, Syncs those of its file.
+	Transactions, Syncs int64
 }
 
 // StageTimes are the times of one stage.
@@ -125,7 +125,7 @@ func (c *Companion) appendEntry(ctx context.Context, p *prepared, b chitta.Batch
 // Meters tells what was measured; it is quick.
 func (c *Companion) Meters() Meters {
 	out := Meters{
-		Interactive: c.queue.waiting(interactive), Backlog: c.queue.waiting(backlog), Transactions: c.store.Commits(),
+		Interactive: c.queue.waiting(interactive), Backlog: c.queue.waiting(backlog), Transactions: c.store.Commits(), Syncs: c.store.Syncs(),
 	}
 	none := histogram{}
 	c.meters.mu.Lock()

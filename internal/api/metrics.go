@@ -101,7 +101,7 @@ func OfMeters(meters func() lifecycle.Meters) Collector {
 			{Name: "jivad_queue_depth", Kind: "gauge", Help: "What waits in each line: what somebody waits for goes before imports and the diary.", Samples: []Sample{
 				{Labels: []string{"line", "interactive"}, Value: float64(m.Interactive)}, {Labels: []string{"line", "backlog"}, Value: float64(m.Backlog)}}},
 			Counter("jivad_store_transactions_total", "Transactions that wrote to the store.", float64(m.Transactions)),
-			Counter("jivad_store_fsyncs_total", "Syncs of the store's file for them, two each.", 2*float64(m.Transactions)),
+			Counter("jivad_store_fsyncs_total", "Syncs of the store's file.", float64(m.Syncs)),
 		}
 		if r := m.Read; r != nil {
 			out = append(out,

@@ -169,7 +169,7 @@ func TestMetersAreTold(t *testing.T) {
 	times := lifecycle.Times{Counts: counts, Sum: 1500 * time.Millisecond}
 	m := lifecycle.Meters{
 		Stages:  []lifecycle.StageTimes{{Stage: lifecycle.StageEmbed, Times: times}, {Stage: lifecycle.StageStore, Times: lifecycle.Times{Counts: make([]uint64, len(counts))}}},
-		Entries: times, Interactive: 1, Backlog: 2, Transactions: 21,
+		Entries: times, Interactive: 1, Backlog: 2, Transactions: 21, Syncs: 43,
 		Read:   &lifecycle.Reading{Focus: 0.25, Theta: 0.5, LoadTamas: 0.125, LoadRajas: 0.75},
 		Shares: &lifecycle.Shares{Tamas: 0.25, Rajas: 0.25, Sattva: 0.5},
 	}
@@ -188,7 +188,7 @@ func TestMetersAreTold(t *testing.T) {
 		sampleOf("jivad_entry_seconds_count"):                                         7,
 		sampleOf("jivad_queue_depth", "line", "backlog"):                              2,
 		sampleOf("jivad_store_transactions_total"):                                    21,
-		sampleOf("jivad_store_fsyncs_total"):                                          42,
+		sampleOf("jivad_store_fsyncs_total"):                                          43,
 		sampleOf("jivad_focus"):                                                       0.25,
 		sampleOf("jivad_theta"):                                                       0.5,
 		sampleOf("jivad_load", "guna", "rajas"):                                       0.75,
