@@ -170,16 +170,21 @@ func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece str
 		return out, err
 	}
 	woven, err := c.Weave(ctx, r.Said, usuallyRecalled)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return out, err
 	}
-	out.Recalled, out.ByWords = woven.Recalled, woven.ByWords
+	if err == nil {
+		out.Recalled, out.ByWords = woven.Recalled, woven.ByWords
+	}
 	var answer strings.Builder
 	pass := func(piece string) error {
 		answer.WriteString(piece)
 		return emit(piece)
 	}
-	failed := c.answerTo(ctx, r, woven, &out, &answer, pass)
+	failed := ctx.Err() // somebody stops it before it begins
+	if failed == nil {
+		failed = c.answerTo(ctx, r, woven, &out, &answer, pass)
+	}
 	out.Answer = answer.String()
 	if r.Forget || failed != nil && ctx.Err() == nil {
 		return out, failed

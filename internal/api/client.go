@@ -34,10 +34,15 @@ func Dial(ctx context.Context, socket string) (*Client, error) {
 		return nil, fmt.Errorf("%w at %s: %w", ErrUnreachable, socket, err)
 	}
 	_ = c.Close()
-	return &Client{socket: socket, http: &http.Client{Transport: &http.Transport{
-		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, socket) },
+	return (&Client{socket: socket}).anew(), nil
+}
+
+// anew is a client of the same daemon with connections of its own.
+func (c *Client) anew() *Client {
+	return &Client{socket: c.socket, http: &http.Client{Transport: &http.Transport{
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, c.socket) },
 		DisableCompression: true,
-	}}}, nil
+	}}}
 }
 
 // Close ends the client's connections; the daemon goes on.
@@ -202,7 +207,7 @@ func decodeInto(value any) func(io.Reader) error {
 // long starts work that takes its time and follows it to its end.
 func (c *Client) long(ctx context.Context, path, kind string, body io.Reader, progress func(lifecycle.Progress), report any) error {
 	return c.ask(ctx, http.MethodPost, path, kind, body, func(r io.Reader) error {
-		err := follow(r, progress, report)
+		err := follower{progress: progress}.follow(r, report)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

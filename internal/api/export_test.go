@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/jivad/jivad/lifecycle"
@@ -81,7 +82,7 @@ func TestAnExportThatFailsSaysWhy(t *testing.T) {
 func TestAnExportThatIsCutIsNone(t *testing.T) {
 	for _, body := range []string{"", `{"part":{"file":"a.md","new":true}}` + "\n", "{\"progress\":{}}\n", "nonsense\n", "{\"part\":"} {
 		var report lifecycle.ExportReport
-		err := receive(bytes.NewReader([]byte(body)), nil, func(lifecycle.ExportPart) error { return nil }, &report)
+		err := follower{part: func(lifecycle.ExportPart) error { return nil }, cut: errExportCut}.follow(strings.NewReader(body), &report)
 		if err == nil {
 			t.Errorf("%q is taken for an export", body)
 		}

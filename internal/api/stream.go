@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,13 +14,14 @@ import (
 	"github.com/jivad/jivad/lifecycle"
 )
 
-// message is one line of the answer to long work: progress, or a piece of what is
-// said, and at the end either the report or the problem.
+// message is one line of the answer to long work: progress, a piece of what is said
+// or a part of a file, and at the end either the report or the problem.
 type message struct {
-	Piece    string              `json:"piece,omitempty"`
-	Progress *lifecycle.Progress `json:"progress,omitempty"`
-	Report   json.RawMessage     `json:"report,omitempty"`
-	Problem  *Problem            `json:"problem,omitempty"`
+	Piece    string                `json:"piece,omitempty"`
+	Part     *lifecycle.ExportPart `json:"part,omitempty"`
+	Progress *lifecycle.Progress   `json:"progress,omitempty"`
+	Report   json.RawMessage       `json:"report,omitempty"`
+	Problem  *Problem              `json:"problem,omitempty"`
 }
 
 const (
@@ -74,8 +76,17 @@ func (s *stream) end(report any, err error) {
 	s.write(message{Report: raw})
 }
 
-// write sends one line; after a failure the client is gone and the rest is moot.
+// write sends one line at once; after a failure the client is gone and the rest is
+// moot.
 func (s *stream) write(m message) {
+	s.put(m)
+	if !s.failed {
+		s.failed = s.control.Flush() != nil
+	}
+}
+
+// put adds one line, which may wait for others.
+func (s *stream) put(m message) {
 	if s.failed {
 		return
 	}
@@ -83,9 +94,6 @@ func (s *stream) write(m message) {
 	if err == nil {
 		_ = s.control.SetWriteDeadline(time.Now().Add(lineTimeout)) // not every writer has one
 		_, err = s.w.Write(append(line, '\n'))
-	}
-	if err == nil {
-		err = s.control.Flush()
 	}
 	s.failed = err != nil
 }
@@ -96,8 +104,18 @@ const maxLine = 6*lifecycle.MaxNote + 64<<10
 // errCut: a stream ended before it said how the work ended.
 var errCut = errors.New("the daemon went away in the middle of the work; what was remembered stays remembered")
 
+// follower takes what comes before the report; what it has nothing for is left out.
+// An error of piece or part ends the following.
+type follower struct {
+	progress func(lifecycle.Progress)
+	piece    func(string) error
+	part     func(lifecycle.ExportPart) error
+	// cut is the error of a stream that ends without a report, errCut where it is nil.
+	cut error
+}
+
 // follow reads the lines of an answer until the report.
-func follow(body io.Reader, progress func(lifecycle.Progress), report any) error {
+func (f follower) follow(body io.Reader, report any) error {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(make([]byte, 0, 4<<10), maxLine)
 	for lines.Scan() {
@@ -105,17 +123,26 @@ func follow(body io.Reader, progress func(lifecycle.Progress), report any) error
 		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
 			return fmt.Errorf("the daemon answered something that is not JSON: %w", err)
 		}
+		var err error
 		switch {
 		case m.Problem != nil:
 			return m.Problem
 		case m.Report != nil:
 			return json.Unmarshal(m.Report, report)
-		case m.Progress != nil && progress != nil:
-			progress(*m.Progress)
+		case m.Piece != "" && f.piece != nil:
+			err = f.piece(m.Piece)
+		case m.Part != nil && f.part != nil:
+			err = f.part(*m.Part)
+		case m.Progress != nil && f.progress != nil:
+			f.progress(*m.Progress)
+		}
+		if err != nil {
+			return err
 		}
 	}
+	cut := fmt.Errorf("%w: %w", ErrUnreachable, cmp.Or(f.cut, errCut))
 	if err := lines.Err(); err != nil {
-		return fmt.Errorf("%w: %w: %w", ErrUnreachable, errCut, err)
+		return fmt.Errorf("%w: %w", cut, err)
 	}
-	return fmt.Errorf("%w: %w", ErrUnreachable, errCut)
+	return cut
 }

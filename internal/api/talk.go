@@ -1,14 +1,16 @@
 package api
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
+	"sync"
+	"time"
 
 	"github.com/jivad/jivad/lifecycle"
 )
@@ -43,44 +45,77 @@ func (s *stream) piece(text string) bool {
 	return !s.failed
 }
 
+// farewell is how long somebody who stopped an answer waits to hear what became of
+// the turn. Only tests change it.
+var farewell = 5 * time.Second
+
 // Talk says something to the companion and gives each piece of the answer to emit
-// as it comes. An error of emit, or the end of ctx, ends the answer; the daemon
-// keeps the turn.
+// as it comes. An error of emit ends the answer; the daemon keeps the turn. So does
+// the end of ctx; then the report still comes, or the error that kept the turn from
+// being remembered. Where neither came the error is ctx's.
 func (c *Client) Talk(ctx context.Context, r lifecycle.TalkRequest, emit func(piece string) error) (lifecycle.TalkReport, error) {
 	var report lifecycle.TalkReport
 	body, err := json.Marshal(r)
-	if err != nil {
-		return report, err
+	if err != nil || ctx.Err() != nil {
+		return report, cmp.Or(err, ctx.Err())
 	}
-	err = c.ask(ctx, http.MethodPost, "talk", "application/json", bytes.NewReader(body), func(answer io.Reader) error {
-		err := hear(answer, emit, &report)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return err
+	asking, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	line := &line{}
+	stopped := context.AfterFunc(ctx, func() {
+		line.stop()
+		time.AfterFunc(farewell, giveUp)
 	})
+	defer stopped()
+	own := c.anew() // a connection that was stopped is good for nothing else
+	defer own.http.CloseIdleConnections()
+	heard := follower{piece: func(piece string) error {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return emit(piece)
+	}}
+	err = own.ask(line.trace(asking), http.MethodPost, "talk", "application/json", bytes.NewReader(body), func(answer io.Reader) error {
+		return heard.follow(answer, &report)
+	})
+	if err != nil && asking.Err() != nil {
+		return report, ctx.Err()
+	}
 	return report, err
 }
 
-// hear reads the pieces of an answer until the report.
-func hear(answer io.Reader, emit func(piece string) error, report *lifecycle.TalkReport) error {
-	lines := bufio.NewScanner(answer)
-	lines.Buffer(make([]byte, 0, 4<<10), maxLine)
-	for lines.Scan() {
-		var m message
-		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-			return fmt.Errorf("the daemon answered something that is not JSON: %w", err)
-		}
-		switch {
-		case m.Problem != nil:
-			return m.Problem
-		case m.Report != nil:
-			return json.Unmarshal(m.Report, report)
-		case m.Piece != "":
-			if err := emit(m.Piece); err != nil {
-				return err
-			}
-		}
+// line is a connection on which somebody may say no more and go on listening: the
+// daemon takes that for leaving, and answers to the end.
+type line struct {
+	mu            sync.Mutex
+	conn          net.Conn
+	sent, stopped bool
+}
+
+// trace has a request tell of its connection.
+func (l *line) trace(ctx context.Context) context.Context {
+	note := func(f func()) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		f()
+		l.close()
 	}
-	return fmt.Errorf("%w: %w", ErrUnreachable, errors.Join(errCut, lines.Err()))
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn:      func(i httptrace.GotConnInfo) { note(func() { l.conn = i.Conn }) },
+		WroteRequest: func(httptrace.WroteRequestInfo) { note(func() { l.sent = true }) },
+	})
+}
+
+func (l *line) stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stopped = true
+	l.close()
+}
+
+// close ends what is sent, once the request is whole. The caller holds mu.
+func (l *line) close() {
+	if c, ok := l.conn.(interface{ CloseWrite() error }); ok && l.sent && l.stopped {
+		_ = c.CloseWrite() // where the daemon is gone that is told by what is read
+	}
 }

@@ -93,9 +93,14 @@ func TestLeavingEndsTheAnswer(t *testing.T) {
 		t.Errorf("heard %q", got.String())
 	}
 
-	enough := errors.New("enough")
+	enough, last := errors.New("enough"), pieces[len(pieces)-1]
 	go func() {
-		_, err := client.Talk(t.Context(), lifecycle.TalkRequest{Said: "x"}, func(string) error { return enough })
+		_, err := client.Talk(t.Context(), lifecycle.TalkRequest{Said: "x"}, func(p string) error {
+			if p == last { // the daemon has written all of them
+				return enough
+			}
+			return nil
+		})
 		result <- err
 	}()
 	<-f.hold
