@@ -206,12 +206,12 @@ func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, ou
 	} else {
 		messages := append([]ChatMessage{{Role: "system", Content: woven.System}}, lastTurns(r.History)...)
 		messages = append(messages, ChatMessage{Role: "user", Content: prompt.Neutral(r.Said)})
-		out.By = c.opts.Model.ID()
 		var gone error
 		_, err := c.opts.Model.Chat(ctx, messages, func(piece string) error {
 			gone = pass(piece)
 			return gone
 		})
+		out.By = c.opts.Model.ID() // which one it is may be known by that only
 		switch {
 		case gone != nil:
 			return gone

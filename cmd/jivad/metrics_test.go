@@ -59,6 +59,12 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// line writes one line of an answer at once.
+func line(w http.ResponseWriter, r ollama.ChatResponse) {
+	_ = json.NewEncoder(w).Encode(r)
+	_ = http.NewResponseController(w).Flush()
+}
+
 // scraped is what /metrics tells, the samples without labels.
 func scraped(t *testing.T, h http.Handler) map[string]float64 {
 	t.Helper()

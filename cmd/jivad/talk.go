@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,9 @@ and what you said stays remembered; at the prompt it leaves, as Ctrl-D does.`,
 				signals := make(chan os.Signal, 1)
 				signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 				defer signal.Stop(signals)
+				if err := cmd.Context().Err(); err != nil { // it was pressed before the store was open
+					return err
+				}
 				t := &talk{app: a, with: c, signals: signals, out: a.printer()}
 				t.away = func(ctx context.Context) bool {
 					s, err := c.Status(ctx)
@@ -63,8 +67,7 @@ type talk struct {
 	signals <-chan os.Signal
 	out     *printer
 	history []lifecycle.ChatMessage
-	// last is of the last answer, nil where it is not known: the daemon does not tell
-	// it to those who stop an answer.
+	// last is of the last answer, nil where it is not known.
 	last *lifecycle.TalkReport
 	// away, if not nil, tells that the embedder is.
 	away func(context.Context) bool
@@ -155,8 +158,8 @@ func (t *talk) take(ctx context.Context, line string, here bool) (leave bool, er
 	default:
 		var stopped bool
 		stopped, err = t.say(ctx, line)
-		if stopped && err == nil && (t.leaving || !here) {
-			return true, context.Canceled
+		if stopped && (t.leaving || !here) {
+			return true, cmp.Or(err, context.Canceled)
 		}
 	}
 	if err != nil && here {
@@ -166,7 +169,8 @@ func (t *talk) take(ctx context.Context, line string, here bool) (leave bool, er
 	return false, err
 }
 
-// say says something and writes the answer as it comes. Ctrl-C stops it.
+// say says something and writes the answer as it comes. Ctrl-C stops it; then err says
+// why what was said could not be remembered, or is nil.
 func (t *talk) say(ctx context.Context, said string) (stopped bool, err error) {
 	answering, stop := context.WithCancel(ctx)
 	defer stop()
@@ -202,14 +206,17 @@ func (t *talk) say(ctx context.Context, said string) (stopped bool, err error) {
 	}
 	if stopped && (err == nil || errors.Is(err, context.Canceled)) {
 		t.keep(said, answer.String())
-		if err == nil { // it was found in time what it could know of
-			t.last = &report
+		fate := "it is not known whether what you said is remembered"
+		switch {
+		case err == nil:
+			fate, t.last = "what you said is remembered", &report
+		case t.away != nil && t.away(ctx):
+			fate = "what you said is not kept: the embedder is away"
+		}
+		if t.app.flags.json && err == nil {
+			return true, t.app.answer(report, nil)
 		}
 		if !t.app.flags.json {
-			fate := "what you said is remembered"
-			if err != nil && t.away != nil && t.away(ctx) { // the daemon does not tell what it could not keep
-				fate = "what you said is not kept: the embedder is away"
-			}
 			t.out.line("\n%s", t.out.dim("(stopped; "+fate+")"))
 		}
 		return true, t.out.flush()
@@ -219,7 +226,7 @@ func (t *talk) say(ctx context.Context, said string) (stopped bool, err error) {
 			t.out.line("")
 			_ = t.out.flush()
 		}
-		return false, err
+		return stopped, err
 	}
 	t.keep(said, report.Answer)
 	t.last = &report

@@ -22,6 +22,8 @@ type parrot struct {
 	hold  chan struct{}
 	err   error
 	ended int
+	// stopped is what comes of an answer that is stopped: nil where the turn is kept.
+	stopped error
 }
 
 func (p *parrot) Talk(ctx context.Context, r lifecycle.TalkRequest, emit func(string) error) (lifecycle.TalkReport, error) {
@@ -40,7 +42,8 @@ func (p *parrot) Talk(ctx context.Context, r lifecycle.TalkRequest, emit func(st
 	if p.hold != nil {
 		p.hold <- struct{}{}
 		<-ctx.Done()
-		return out, ctx.Err()
+		out.Answer = "You: "
+		return out, p.stopped
 	}
 	return out, emit(r.Said)
 }
@@ -112,23 +115,35 @@ func TestTalkInJSON(t *testing.T) {
 }
 
 // Ctrl-C stops the answer, not the conversation's memory of it; a line of a file
-// after it is not said.
+// after it is not said. What is not kept, or not known to be, is not said to be.
 func TestTalkIsStopped(t *testing.T) {
-	for _, asked := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
-		p := &parrot{hold: make(chan struct{})}
+	for _, tc := range []struct {
+		asked         os.Signal
+		stopped, want error
+		told          string
+	}{
+		{os.Interrupt, nil, context.Canceled, "\n(stopped; what you said is remembered)\n"},
+		{syscall.SIGTERM, nil, context.Canceled, "\n(stopped; what you said is remembered)\n"},
+		{os.Interrupt, context.Canceled, context.Canceled, "\n(stopped; it is not known whether what you said is remembered)\n"},
+		{syscall.SIGTERM, lifecycle.ErrUnjudged, lifecycle.ErrUnjudged, "\n"},
+	} {
+		p := &parrot{hold: make(chan struct{}), stopped: tc.stopped}
 		var out bytes.Buffer
 		talk, signals := conversation(p, strings.NewReader("One\nTwo\n"), &out, false)
 		go func() {
 			<-p.hold
-			signals <- asked
+			signals <- tc.asked
 		}()
-		if err := talk.loop(t.Context()); !errors.Is(err, context.Canceled) {
-			t.Errorf("%v, want Canceled", err)
+		if err := talk.loop(t.Context()); !errors.Is(err, tc.want) {
+			t.Errorf("%v, want %v", err, tc.want)
 		}
-		if want := "You: \n(stopped; what you said is remembered)\n"; out.String() != want {
+		if want := "You: " + tc.told; out.String() != want {
 			t.Errorf("got %q, want %q", out.String(), want)
 		}
-		if len(p.asked) != 1 || len(talk.history) != 2 || talk.history[1].Content != "You: " {
+		if known := tc.stopped == nil; (talk.last != nil) != known {
+			t.Errorf("of the answer: %+v", talk.last)
+		}
+		if len(p.asked) != 1 || tc.want == context.Canceled && (len(talk.history) != 2 || talk.history[1].Content != "You: ") {
 			t.Errorf("asked %+v, history %+v", p.asked, talk.history)
 		}
 	}
