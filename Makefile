@@ -9,7 +9,7 @@ BASE        ?= HEAD~1
 export LDFLAGS
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test check fmt lint house mutants race diaries cover fuzz bench bench-compare golden torture cross test-arm64 clean
+.PHONY: help build run test check fmt lint house mutants race diaries cover fuzz bench bench-compare golden ollama torture cross test-arm64 clean
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ bench-compare: ## benchmarks of BASE (HEAD~1) against the work tree
 
 golden: ## write the golden files anew; read the diff before committing it
 	scripts/golden.sh
+
+ollama: ## bin/ollama, a model server for the tests, where none is there
+	scripts/ollama.sh
 
 torture: build ## kill it, fill its disk, cut its power: MINUTES (10), or ROUNDS, or SWEEP=1
 	@mkdir -p bin && CGO_ENABLED=0 go build -o bin/torture ./internal/torture

@@ -6,7 +6,7 @@
 source "$(dirname "$0")/lib.sh"
 
 out=$(realpath -m "${1:-bin}")
-version=$(go list -m -f '{{.Version}}' github.com/ollama/ollama)
+version=$(awk '$1 == "github.com/ollama/ollama" {print $2}' go.mod)
 
 if [ -x "$out/ollama" ]; then
   say "$out/ollama is there already"
@@ -25,7 +25,13 @@ for header in nlohmann/json.hpp stb/stb_image.h; do
     exit 0
   fi
 done
-malgo=$(cd "$scratch" && GOFLAGS=-mod=mod go mod download -json github.com/gen2brain/malgo@v0.11.24 | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')
+for module in "github.com/gen2brain/malgo@v0.11.24" "github.com/ollama/ollama@$version"; do
+  if ! (cd "$scratch" && GOFLAGS=-mod=mod go mod download -json "$module") >"$scratch/module.json"; then
+    skip "Ollama server" "the Go module proxy gives no $module"
+    exit 0
+  fi
+  if [ -z "${malgo:-}" ]; then malgo=$(sed -n 's/.*"Dir": "\(.*\)".*/\1/p' "$scratch/module.json"); fi
+done
 mkdir -p "$scratch/include/miniaudio" "$out"
 install -m 644 "$malgo/miniaudio.h" "$scratch/include/miniaudio/miniaudio.h"
 

@@ -35,10 +35,13 @@ func sharedFolder() string {
 	return folder
 }
 
-// ollamaBinary is a real Ollama, server and client in one: $JIVAD_OLLAMA, or the one
-// of the shared folder; empty where there is none, or no model to try it with.
+// ollamaBinary is a real Ollama, server and client in one: $JIVAD_OLLAMA, that of
+// make ollama, or the one of the shared folder; empty where there is none, or no model to try it with.
 func ollamaBinary() string {
 	path := os.Getenv("JIVAD_OLLAMA")
+	if built, err := filepath.Abs(filepath.Join("..", "..", "bin", "ollama")); path == "" && err == nil && isFile(built) {
+		path = built
+	}
 	if path == "" {
 		path = filepath.Join(sharedFolder(), "bin", "ollama")
 	}
