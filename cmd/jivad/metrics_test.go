@@ -97,7 +97,7 @@ func TestWhatAModelDoesIsCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := lifecycle.Options{Dir: t.TempDir(), Embedder: embedder, Assessor: assessor, KeepOpen: true}
-	if err := withModels(t.Context(), &o, config.Model{Server: at.URL, Chat: "m", Deadline: time.Minute, Context: 4096}); err != nil {
+	if err := withModels(&o, config.Model{Server: at.URL, Chat: "m", Deadline: time.Minute, Context: 4096}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := lifecycle.Open(t.Context(), o)
