@@ -69,16 +69,19 @@ func (a *app) serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDaemonFailed, err)
 	}
-	listener, err := api.Listen(ctx, at.socket)
-	if err != nil {
-		return errors.Join(fmt.Errorf("%w: %w", errDaemonFailed, err), c.Close(context.WithoutCancel(ctx)))
-	}
 	reload := &reloader{started: settings, now: settings, path: at.config, environ: a.environ, level: level, log: log}
 	reload.listen()
 	work := &served{Companion: c, reload: reload, stopping: ctx}
+	// The door opens before the socket: whoever the socket answers finds both.
 	work.doorway, err = openDoor(ctx, work, settings, log)
 	if err != nil {
-		return errors.Join(fmt.Errorf("%w: %w", errDaemonFailed, err), listener.Close(), c.Close(context.WithoutCancel(ctx)))
+		return errors.Join(fmt.Errorf("%w: %w", errDaemonFailed, err), c.Close(context.WithoutCancel(ctx)))
+	}
+	listener, err := api.Listen(ctx, at.socket)
+	if err != nil {
+		last := context.WithoutCancel(ctx)
+		work.doorway.close(last)
+		return errors.Join(fmt.Errorf("%w: %w", errDaemonFailed, err), c.Close(last))
 	}
 	server := api.NewServer(api.NewHandler(work, api.OfMeters(c.Meters), work.doorway.metrics))
 	failed := make(chan error, 1)
