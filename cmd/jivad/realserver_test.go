@@ -45,6 +45,7 @@ func realServer(ts *testscript.TestScript, _ bool, args []string) {
 		r := &comingAndGoing{address: "127.0.0.1:" + unusedPort(ts)}
 		realServers.Store(key, r)
 		ts.Setenv("UPSTREAM", "http://"+r.address)
+		ts.Setenv("SHARED", sharedFolder())
 		ts.Defer(func() { r.kill(); realServers.Delete(key) })
 		return
 	}
