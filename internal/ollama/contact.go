@@ -3,6 +3,7 @@ package ollama
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/ollama/ollama/api"
 )
@@ -16,10 +17,11 @@ type model struct {
 	meeting chan struct{} // one at a time looks
 
 	// The fields below are under the mutex of the Server.
-	met    bool   // since it was away
-	digest string // the last that was seen; empty while none was
-	thinks bool   // it thinks before it answers, unless it is told not to
-	reads  int    // tokens at most, as it says itself; 0 where it does not
+	met    bool      // since it was away
+	looked time.Time // when the last look that ended well began
+	digest string    // the last that was seen; empty while none was
+	thinks bool      // it thinks before it answers, unless it is told not to
+	reads  int       // tokens at most, as it says itself; 0 where it does not
 }
 
 // meet makes sure that it is known which model answers to a name, before anything of
@@ -28,7 +30,7 @@ func (s *Server) meet(caller, within context.Context, m *model) verdict {
 	if s.hasMet(m) {
 		return verdict{kind: good}
 	}
-	return s.look(caller, within, m, false)
+	return mute(s.soon(caller, within, m, time.Time{}))
 }
 
 func (s *Server) hasMet(m *model) bool {
@@ -37,9 +39,29 @@ func (s *Server) hasMet(m *model) bool {
 	return m.met
 }
 
-// look asks the server which model answers to a name; also one that is known, with
-// again.
-func (s *Server) look(caller, within context.Context, m *model, again bool) verdict {
+// soon is look for at most lookTime: a server that does not say in that time which
+// models it has is away. Where the item's deadline comes before, it is late.
+func (s *Server) soon(caller, within context.Context, m *model, since time.Time) verdict {
+	looking, cancel := context.WithTimeout(within, lookTime)
+	defer cancel()
+	v := s.look(caller, looking, m, since)
+	if within.Err() == nil {
+		v = mute(v)
+	}
+	return v
+}
+
+// mute takes a server that does not say in time what models it has for one that is away.
+func mute(v verdict) verdict {
+	if v.kind == late {
+		return away("it takes what it is asked and does not answer", ofServer)
+	}
+	return v
+}
+
+// look asks the server which model answers to a name. One that is known is not looked
+// for again where a look that ended well began after since.
+func (s *Server) look(caller, within context.Context, m *model, since time.Time) verdict {
 	select {
 	case m.meeting <- struct{}{}:
 		defer func() { <-m.meeting }()
@@ -49,7 +71,11 @@ func (s *Server) look(caller, within context.Context, m *model, again bool) verd
 		}
 		return verdict{kind: late}
 	}
-	if !again && s.hasMet(m) {
+	began := time.Now()
+	s.mu.Lock()
+	enough := m.met && m.looked.After(since)
+	s.mu.Unlock()
+	if enough {
 		return verdict{kind: good} // somebody else looked meanwhile
 	}
 	asked, x := withExchange(within, listBytes)
@@ -67,6 +93,9 @@ func (s *Server) look(caller, within context.Context, m *model, again bool) verd
 	digest := digestOf(found.Digest)
 	s.mu.Lock()
 	known := m.met && m.digest == digest
+	if known {
+		m.looked = began
+	}
 	s.mu.Unlock()
 	if known {
 		return verdict{kind: good}
@@ -81,7 +110,7 @@ func (s *Server) look(caller, within context.Context, m *model, again bool) verd
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m.met, m.digest, m.thinks = true, digest, false
+	m.met, m.digest, m.thinks, m.looked = true, digest, false, began
 	m.reads = contextOf(show.ModelInfo)
 	for _, c := range show.Capabilities {
 		m.thinks = m.thinks || c == "thinking"

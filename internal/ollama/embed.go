@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/ollama/ollama/api"
@@ -113,7 +114,7 @@ func (s *Server) still(ctx context.Context, digest string) error {
 	}
 	within, cancel := context.WithTimeout(ctx, min(lookTime, s.o.Deadline))
 	defer cancel()
-	v := s.look(ctx, within, s.embed, true)
+	v := s.look(ctx, within, s.embed, time.Now())
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -35,6 +35,7 @@ type proxy struct {
 	mu     sync.Mutex
 	wrong  func(*play) // nil for nothing
 	times  int         // how often it still does
+	at     string      // the path to which it does; empty for those of questions
 	count  atomic.Int32
 	known  sync.Map // answers to requests, which are the same each time
 }
@@ -52,7 +53,7 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(body, &pl.asked)
 	p.mu.Lock()
 	wrong, behind := p.wrong, p.behind
-	if question := pl.embeds || r.URL.Path == "/api/chat"; !question {
+	if p.at != "" && p.at != r.URL.Path || p.at == "" && !pl.embeds && r.URL.Path != "/api/chat" {
 		wrong = nil
 	} else if p.count.Add(1); p.times <= 0 {
 		wrong = nil

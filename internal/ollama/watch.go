@@ -84,7 +84,7 @@ func (s *Server) lookAtAll(ctx context.Context, lanes []*lane) {
 // only that can show, whether it can be loaded.
 func (s *Server) lookAt(ctx context.Context, p *pass) {
 	within, cancel := context.WithTimeout(ctx, min(lookTime, s.o.Deadline))
-	v := s.look(ctx, within, p.lane.model, true)
+	v := mute(s.look(ctx, within, p.lane.model, time.Now()))
 	cancel()
 	if v.kind == good && p.probe && s.loads(p.lane) {
 		within, cancel = context.WithTimeout(ctx, s.o.Deadline)
