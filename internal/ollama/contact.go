@@ -2,10 +2,13 @@ package ollama
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/ollama/ollama/api"
+
+	"github.com/jivad/jivad/lifecycle"
 )
 
 // digestLength is how many digits of a digest say which model it is.
@@ -49,6 +52,32 @@ func (s *Server) soon(caller, within context.Context, m *model, since time.Time)
 		v = mute(v)
 	}
 	return v
+}
+
+// trusted is how old the last look may be by which a judgement or a name is said to be a
+// model's. A vector is never taken on such trust: a store is not mixed.
+const trusted = 5 * time.Second
+
+// confirm sees that the model which has just answered was that of a digest: another may
+// have been put under its name since the last look. Those who wait for a look share it.
+func (s *Server) confirm(caller, within context.Context, l *lane, digest string) verdict {
+	since := time.Now()
+	if l != s.embedding {
+		since = since.Add(-trusted)
+	}
+	if v := s.soon(caller, within, l.model, since); v.kind != good {
+		return v
+	}
+	if s.digestNow(l.model) != digest {
+		return verdict{kind: stopped, err: fmt.Errorf("%w: %s on %s became another model while it was asked", lifecycle.ErrModelAnswer, l.model.name, s.shown)}
+	}
+	return verdict{kind: good}
+}
+
+func (s *Server) digestNow(m *model) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return m.digest
 }
 
 // mute takes a server that does not say in time what models it has for one that is away.

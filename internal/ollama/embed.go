@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/ollama/ollama/api"
@@ -78,10 +77,7 @@ func (s *Server) Embedder(ctx context.Context) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	digest := s.embed.digest
-	s.mu.Unlock()
-	return &Embedder{s: s, id: s.idOf(s.embed), digest: digest, dim: len(v)}, nil
+	return &Embedder{s: s, id: s.idOf(s.embed), digest: s.digestNow(s.embed), dim: len(v)}, nil
 }
 
 // ID is "ollama/NAME@DIGEST", with the first twelve digits of the digest.
@@ -98,36 +94,13 @@ func (e *Embedder) Embed(ctx context.Context, text string) ([]float32, error) {
 	}
 	v, err := e.s.vector(ctx, text, e.dim, e.digest)
 	if err == nil {
-		err = e.s.still(ctx, e.digest)
+		return v, nil
 	}
-	if err != nil {
-		return nil, err
+	var other *stop
+	if errors.Is(err, lifecycle.ErrModelAnswer) && errors.As(e.s.same(e.digest), &other) {
+		err = other.err // found out after the answer
 	}
-	return v, nil
-}
-
-// still sees that the model that has just embedded was that of a digest: another may
-// have been put under its name since the last look, and a store is never mixed.
-func (s *Server) still(ctx context.Context, digest string) error {
-	if digest == "" {
-		return nil
-	}
-	within, cancel := context.WithTimeout(ctx, min(lookTime, s.o.Deadline))
-	defer cancel()
-	v := s.look(ctx, within, s.embed, time.Now())
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case v.kind == good:
-		var other *stop
-		if err := s.same(digest); errors.As(err, &other) {
-			return other.err
-		}
-		return nil
-	case v.kind == gone:
-		return s.embedding.error(v.gone.why)
-	}
-	return s.embedding.error("it could not be seen which model embedded")
+	return nil, err
 }
 
 // vector asks for the vector of a text, of dim numbers where dim is not 0, by the

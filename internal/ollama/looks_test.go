@@ -5,6 +5,9 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,6 +72,93 @@ func TestSilenceIsAway(t *testing.T) {
 		synctest.Wait()
 		if len(told) != 1 || told[0].Away == "" || s.State().Away == "" {
 			t.Errorf("%+v", told)
+		}
+	})
+}
+
+// A judgement is recorded as that of the model that made it, also where another one got
+// its name between two looks; not for each is the server looked at.
+func TestWhoJudgedIsLookedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, st := inProcess(t, Options{})
+		for range 10 {
+			must[lifecycle.Assessment](t)(s.Assess(t.Context(), entry))
+		}
+		if n := st.count("/api/tags"); n != 1 {
+			t.Errorf("%d looks for ten judgements", n)
+		}
+		time.Sleep(2 * trusted)
+		st.set(func() { st.digest = digestB })
+		if a, err := s.Assess(t.Context(), entry); !errors.Is(err, lifecycle.ErrModelAnswer) {
+			t.Errorf("recorded as by %s: %v", a.Judgement.Assessor, err)
+		}
+		if a := must[lifecycle.Assessment](t)(s.Assess(t.Context(), entry)); !strings.Contains(a.Judgement.Assessor, "@bbbbbbbbbbbb") {
+			t.Errorf("judged by %s", a.Judgement.Assessor)
+		}
+		if state := s.State(); state.Away != "" || state.Failures != 0 {
+			t.Errorf("%+v", state)
+		}
+	})
+}
+
+// listing is a stub whose list of models takes a time, or never comes.
+type listing struct {
+	*stub
+	takes atomic.Int64
+}
+
+func (l *listing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.URL.Path == "/api/tags" {
+		select {
+		case <-time.After(time.Duration(l.takes.Load())):
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	}
+	return l.stub.RoundTrip(r)
+}
+
+// The looks after texts are shared, belong to the items' deadline, and close the lane
+// where they come to nothing.
+func TestLooksAfterTexts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &listing{stub: newStub()}
+		s := New(Options{Server: "http://stub.example", Embed: embedModel, Deadline: time.Minute, HTTP: &http.Client{Transport: l}})
+		e := must[*Embedder](t)(s.Embedder(t.Context()))
+		l.takes.Store(int64(time.Second))
+		before := l.count("/api/tags")
+		var all sync.WaitGroup
+		for range embeddings {
+			all.Go(func() {
+				if _, err := e.Embed(t.Context(), "words"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if n := l.count("/api/tags") - before; n != 2 { // the second began after all of the answers
+			t.Errorf("%d looks for %d texts", n, embeddings)
+		}
+		l.takes.Store(int64(time.Hour))
+		began := time.Now()
+		for range 100 {
+			if _, err := e.Embed(t.Context(), "words"); !errors.Is(err, lifecycle.ErrModelAway) {
+				t.Error(err)
+			}
+		}
+		if took := time.Since(began); took != lookTime || e.State().Away == "" {
+			t.Errorf("it took %v, %+v", took, e.State())
+		}
+		time.Sleep(lastPause)
+		l.takes.Store(0)
+		s.o.Deadline = 5 * time.Second // the item's comes before a look's
+		if _, err := e.Embed(t.Context(), "words"); err != nil {
+			t.Fatal(err)
+		}
+		l.takes.Store(int64(time.Hour))
+		began = time.Now()
+		if _, err := e.Embed(t.Context(), "words"); !errors.Is(err, lifecycle.ErrModelAnswer) || time.Since(began) != 5*time.Second {
+			t.Errorf("after %v: %v", time.Since(began), err)
 		}
 	})
 }

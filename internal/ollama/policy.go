@@ -23,6 +23,7 @@ type sender func(ctx context.Context, x *exchange, before *flaw) error
 //	is it the model we know?   its name, its digest, that it is the server's own
 //	request, answer, check     within the deadline of the item
 //	a second try               where the fault may be one of this answer
+//	is it the same model?      before what it said is taken; but for talks
 //	ErrModelAway               the server or the model: the lane closes for a pause
 //	ErrModelAnswer             this answer: the lane closes only after many in a row
 //
@@ -55,6 +56,7 @@ func (s *Server) ask(ctx context.Context, l *lane, limit int64, send sender) err
 	if v := s.meet(ctx, within, l.model); v.kind != good {
 		return s.end(ctx, pass, v)
 	}
+	digest := s.digestNow(l.model)
 	var v verdict
 	for try := range tries {
 		asked, x := withExchange(within, limit)
@@ -64,6 +66,9 @@ func (s *Server) ask(ctx context.Context, l *lane, limit int64, send sender) err
 		if v.kind != unusable || within.Err() != nil {
 			break
 		}
+	}
+	if v.kind == good && l != s.talk {
+		v = s.confirm(ctx, within, l, digest)
 	}
 	return s.end(ctx, pass, v)
 }
