@@ -135,7 +135,7 @@ func byStatus(status int, message string) verdict {
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusProxyAuthRequired:
 		return away("the server lets nobody in without a key; one that needs none is wanted", ofServer)
 	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
-		return verdict{kind: gone, gone: &absence{why: "the server has too much to do", scope: ofServer, loads: true}}
+		return verdict{kind: gone, gone: &absence{why: "the server has too much to do", scope: ofModel, loads: true}}
 	case status == http.StatusBadGateway, status == http.StatusGatewayTimeout:
 		return away("what stands before the server does not reach it", ofServer)
 	case status == http.StatusBadRequest && has("does not support"):
