@@ -78,9 +78,22 @@ type ModelState struct {
 	Away  string    `json:"away,omitempty"`
 	Since time.Time `json:"since,omitzero"`
 	Next  time.Time `json:"next_try,omitzero"`
+	// Closed are kinds of question that are not asked now, for a reason of their own;
+	// empty where there are none.
+	Closed []ClosedKind `json:"closed,omitempty"`
 	// Calls, Repairs and Failures count requests, second tries, and answers that
 	// could not be used, since the start.
 	Calls    uint64 `json:"calls"`
 	Repairs  uint64 `json:"repairs"`
 	Failures uint64 `json:"failures"`
+}
+
+// ClosedKind is a kind of question that a model is not asked now.
+type ClosedKind struct {
+	// What is "judging", "naming", "talking" or "embedding"; Why says why, since when,
+	// and when it is tried again.
+	What  string    `json:"what"`
+	Why   string    `json:"why"`
+	Since time.Time `json:"since,omitzero"`
+	Next  time.Time `json:"next_try,omitzero"`
 }

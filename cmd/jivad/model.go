@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jivad/jivad/internal/config"
@@ -105,4 +106,10 @@ func modelLine(m lifecycle.ModelStatus) string {
 		out += fmt.Sprintf("; %d to be judged again, %d were, %d given up", m.Owed, m.Reassessed, m.GivenUp)
 	}
 	return out
+}
+
+// closedLine tells why the model is not asked a kind of question.
+func closedLine(k lifecycle.ClosedKind) string {
+	m := lifecycle.ModelState{Away: k.Why, Since: k.Since, Next: k.Next}
+	return strings.TrimPrefix(awaySince(m)+triedAgain(m), ": ")
 }

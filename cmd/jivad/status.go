@@ -73,6 +73,9 @@ func tellStatus(p *printer, s statusReport) {
 	}
 	if s.Model != nil {
 		p.row("model", "%s", modelLine(*s.Model))
+		for _, k := range s.Model.Closed {
+			p.row("not "+k.What, "%s", closedLine(k))
+		}
 	}
 	if s.Session != nil {
 		p.row("session", "%d of %s is open, %s", s.Session.Number, dash(s.Session.Date), count(s.Session.Events, "entry", "entries"))

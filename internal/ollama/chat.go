@@ -62,7 +62,7 @@ func (s *Server) Chat(ctx context.Context, messages []lifecycle.ChatMessage, emi
 			return &stop{answered: true} // it said something, and may not say more
 		case t.told > 0 && !last.Done:
 			// What was said cannot be taken back: there is no second try.
-			return &stop{err: fmt.Errorf("%w: %s on %s broke off in the middle of it", lifecycle.ErrModelAnswer, s.o.Chat, s.shown)}
+			return &stop{err: fmt.Errorf("%w: %s on %s broke off in the middle of it", lifecycle.ErrModelAnswer, s.o.Chat, s.shown), bad: true}
 		case errors.Is(err, errEnough):
 			return &flaw{wrong: "it only thinks, and does not come to an answer"}
 		case err != nil:

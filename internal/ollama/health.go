@@ -29,6 +29,7 @@ const (
 // it, or makes the pause longer.
 type lane struct {
 	s     *Server
+	what  string // the kind of question, for people
 	model *model
 	slots chan struct{}
 

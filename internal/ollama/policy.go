@@ -83,6 +83,10 @@ func (s *Server) end(ctx context.Context, pass *pass, v verdict) error {
 		if v.answered {
 			pass.good()
 		}
+		if v.bad {
+			pass.bad()
+			s.failed()
+		}
 		return v.err
 	case gone:
 		pass.gone(v.gone)

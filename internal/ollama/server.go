@@ -78,10 +78,10 @@ func New(o Options) *Server {
 	}
 	s := &Server{o: o, http: guarded(o.HTTP), changed: make(chan struct{})}
 	s.chat, s.embed = &model{name: o.Chat, meeting: make(chan struct{}, 1)}, &model{name: o.Embed, meeting: make(chan struct{}, 1)}
-	s.judge = &lane{s: s, model: s.chat, slots: make(chan struct{}, judgings)}
-	s.naming = &lane{s: s, model: s.chat, slots: make(chan struct{}, namings)}
-	s.talk = &lane{s: s, model: s.chat, slots: make(chan struct{}, talks)}
-	s.embedding = &lane{s: s, model: s.embed, slots: make(chan struct{}, embeddings)}
+	s.judge = &lane{s: s, what: "judging", model: s.chat, slots: make(chan struct{}, judgings)}
+	s.naming = &lane{s: s, what: "naming", model: s.chat, slots: make(chan struct{}, namings)}
+	s.talk = &lane{s: s, what: "talking", model: s.chat, slots: make(chan struct{}, talks)}
+	s.embedding = &lane{s: s, what: "embedding", model: s.embed, slots: make(chan struct{}, embeddings)}
 	base, err := url.Parse(o.Server)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
 		s.shown = "?"
@@ -141,6 +141,11 @@ func (s *Server) stateOf(l *lane) lifecycle.ModelState {
 		Name: l.model.name, Server: s.shown, Digest: l.model.digest,
 		Away: l.why, Since: l.since, Next: l.next,
 		Calls: s.calls, Repairs: s.repairs, Failures: s.failures,
+	}
+	for _, other := range s.lanes() {
+		if other != l && other.model == l.model && other.why != "" && other.why != l.why {
+			out.Closed = append(out.Closed, lifecycle.ClosedKind{What: other.what, Why: other.why, Since: other.since, Next: other.next})
+		}
 	}
 	if s.client == nil {
 		out.Away = noAddress // for good

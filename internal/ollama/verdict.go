@@ -41,6 +41,8 @@ type stop struct {
 	err error
 	// answered says that the model had done its part.
 	answered bool
+	// bad says that it had not, by a fault of its own.
+	bad bool
 }
 
 func (s *stop) Error() string { return "ended by who asked" }
@@ -60,6 +62,7 @@ type verdict struct {
 	kind     kind
 	err      error
 	answered bool
+	bad      bool
 	gone     *absence
 	flaw     *flaw
 }
@@ -74,7 +77,7 @@ func judged(caller, within context.Context, x *exchange, err error) verdict {
 	var ab *absence
 	switch {
 	case errors.As(err, &st):
-		return verdict{kind: stopped, err: st.err, answered: st.answered}
+		return verdict{kind: stopped, err: st.err, answered: st.answered, bad: st.bad}
 	case caller.Err() != nil && err != nil:
 		return verdict{kind: stopped, err: caller.Err()}
 	case err == nil:
