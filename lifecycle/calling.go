@@ -101,7 +101,7 @@ func (n modelName) refused(clock func() (time.Time, bool)) modelName {
 
 // call asks for one name and holds it against what was sent.
 func (c *Companion) call(ctx context.Context, u unnamed) (string, error) {
-	asking, stop := context.WithTimeout(ctx, c.opts.Deadline)
+	asking, stop := c.patiently(ctx)
 	defer stop()
 	name, err := c.opts.Model.Name(asking, u.words, u.excerpts)
 	if err != nil {

@@ -39,7 +39,7 @@ func (c *Companion) judge(ctx context.Context, p *prepared, hurry context.Contex
 		c.counts.fallbacks.Add(1)
 		return out, nil
 	}
-	asking, stop := context.WithTimeout(ctx, c.opts.Deadline)
+	asking, stop := c.patiently(ctx)
 	defer stop()
 	defer context.AfterFunc(hurry, stop)()
 	e.Soul, e.Session = c.context(p)
@@ -56,6 +56,13 @@ func (c *Companion) judge(ctx context.Context, p *prepared, hurry context.Contex
 		return out, nil
 	}
 	return opinion{Assessment: a}, nil
+}
+
+// patiently bounds a question to a model that does not keep the deadline itself. It is
+// longer than that: one that is ended from here cannot see that it was late, and would be
+// asked, and waited for, for ever.
+func (c *Companion) patiently(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, 2*c.opts.Deadline)
 }
 
 // checkAssessment sees that what a model says can be recorded.
@@ -317,7 +324,7 @@ func (c *Companion) judgeAgain(ctx context.Context, o owed) (judged, error) {
 		return out, err
 	}
 	out.key, out.dropped = x.Key, false
-	asking, stop := context.WithTimeout(ctx, c.opts.Deadline)
+	asking, stop := c.patiently(ctx)
 	defer stop()
 	soul, _ := c.context(&prepared{policy: history})
 	a, err := c.opts.Model.Assess(asking, Experience{Text: t.Body, Embedding: x.Embedding, Date: x.Date, Soul: soul})

@@ -100,7 +100,7 @@ func (c *Companion) tell(ctx context.Context, s soul.Summary) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	asking, stop := context.WithTimeout(ctx, c.opts.Deadline)
+	asking, stop := c.patiently(ctx)
 	defer stop()
 	text, err := c.opts.Model.Narrate(asking, prompt.WithoutFrontMatter(string(doc)))
 	if err == nil {
