@@ -68,7 +68,7 @@ func (c *Companion) nameSome(ctx context.Context) (given int, err error) {
 		}
 		asked := time.Now()
 		name, err := c.call(ctx, u)
-		if errors.Is(err, ErrModelAway) || ctx.Err() != nil {
+		if elsewhere(err) || ctx.Err() != nil {
 			break
 		}
 		u.By = c.opts.Model.ID()

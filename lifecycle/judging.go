@@ -223,13 +223,13 @@ func (c *Companion) reassessSome(ctx context.Context) (settled int, err error) {
 		}
 		asked := time.Now()
 		j, err := c.judgeAgain(ctx, o)
-		if errors.Is(err, ErrModelAway) || ctx.Err() != nil {
+		if elsewhere(err) || ctx.Err() != nil {
 			break
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, ErrModelGaveWay) {
 			return settled, err
 		}
-		done = append(done, j)
+		done = append(done, j) // where the model gave way it is a failed try, and the next one's turn
 		c.rest(ctx, time.Since(asked))
 	}
 	if len(done) == 0 {

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jivad/jivad/chitta/fold"
@@ -13,10 +14,18 @@ var (
 	// ErrModelAway: the server cannot be reached, has not the model, or has no room
 	// for it now. It says nothing of what was asked.
 	ErrModelAway = errors.New("the model cannot be reached")
+	// ErrModelGaveWay: the server had no memory left at what it was asked, or its model
+	// died of it: that may be the fault of this one question. It is an ErrModelAway.
+	ErrModelGaveWay = fmt.Errorf("%w: it gave way at what it was asked", ErrModelAway)
 	// ErrModelAnswer: what came back cannot be used, after one try to have it
 	// repaired, or did not come in time.
 	ErrModelAnswer = errors.New("the model's answer cannot be used")
 )
+
+// elsewhere tells that a question failed by no fault of its own.
+func elsewhere(err error) bool {
+	return errors.Is(err, ErrModelAway) && !errors.Is(err, ErrModelGaveWay)
+}
 
 // Assessment is what somebody says of an experience.
 type Assessment struct {

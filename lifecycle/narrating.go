@@ -80,7 +80,7 @@ func (c *Companion) narrate(ctx context.Context) error {
 	}
 	text, err := c.tell(ctx, s)
 	switch {
-	case ctx.Err() != nil || errors.Is(err, ErrModelAway):
+	case ctx.Err() != nil || elsewhere(err):
 		return nil
 	case err != nil:
 		c.log.Info("the built-in words stay in SOUL.md", "session", s.Session, "why", err)

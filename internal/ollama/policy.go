@@ -90,6 +90,9 @@ func (s *Server) end(ctx context.Context, pass *pass, v verdict) error {
 		return v.err
 	case gone:
 		pass.gone(v.gone)
+		if v.gone.gaveWay {
+			return fmt.Errorf("%w: %s on %s: %s", lifecycle.ErrModelGaveWay, pass.lane.model.name, s.shown, v.gone.why)
+		}
 		return pass.lane.error(v.gone.why)
 	case late:
 		pass.bad()

@@ -32,6 +32,8 @@ type absence struct {
 	scope scope
 	// loads says that only loading the model can show that it is over.
 	loads bool
+	// gaveWay says that it may be the fault of what was asked.
+	gaveWay bool
 }
 
 func (a *absence) Error() string { return a.why }
@@ -113,7 +115,7 @@ func bad(wrong string) verdict { return verdict{kind: unusable, flaw: &flaw{wron
 func noMemory() verdict {
 	return verdict{kind: gone, gone: &absence{
 		why:   "the server has no memory for the model now; a smaller model, or a smaller model.context, may help",
-		scope: ofModel, loads: true,
+		scope: ofModel, loads: true, gaveWay: true,
 	}}
 }
 
