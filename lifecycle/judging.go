@@ -227,7 +227,9 @@ func (c *Companion) reassessSome(ctx context.Context) (settled int, err error) {
 			break
 		}
 		if err != nil && !errors.Is(err, ErrModelGaveWay) {
-			return settled, err
+			// What cannot be read is a failed try, and keeps no other waiting.
+			c.log.Warn("an entry could not be read to be judged again", "event", o.seq, "error", err)
+			j = judged{owed: o, unread: true}
 		}
 		done = append(done, j) // where the model gave way it is a failed try, and the next one's turn
 		c.rest(ctx, time.Since(asked))
@@ -311,6 +313,8 @@ type judged struct {
 	assessment *Assessment
 	// dropped says that there is nothing to judge any more.
 	dropped bool
+	// unread says that it could not be read.
+	unread bool
 }
 
 // judgeAgain asks the model about one entry. An error is of the server or the store.
@@ -369,8 +373,9 @@ func (c *Companion) settleAll(ctx context.Context, done []judged, ahead *chitta.
 		switch {
 		case errors.Is(err, ErrNotFound):
 			j.dropped = true // forgotten or buried meanwhile
-		case err != nil:
-			return err
+		case err != nil: // it cannot be read now
+			j.assessment = nil
+		case j.unread: // it could not be read then
 		case x.Key != j.key && !j.dropped:
 			continue // edited meanwhile; that judgement is of other words
 		}
