@@ -61,14 +61,29 @@ func TestEmbedderOfAStore(t *testing.T) {
 	}
 }
 
-// A server that hangs is waited for once; then the answer is "away" at once.
+// A server that has too much to do is found out once, one that hangs a few times; then the
+// answer is "away" at once.
 func TestEmbeddingDoesNotWaitTwice(t *testing.T) {
+	busy := func(_ int, w http.ResponseWriter, _ *http.Request, _ api.ChatRequest) { fault(w, 503, "busy") }
+	t.Run("busy", func(t *testing.T) { waitsFor(t, busy, 1, lifecycle.ErrModelAway, 0) })
+	t.Run("hangs", func(t *testing.T) { waitsFor(t, hang, badInARow, lifecycle.ErrModelAnswer, badInARow*10*time.Second) })
+}
+
+// waitsFor sees that a server which does wrong is asked so often, with that error and for
+// so long, and not once more.
+func waitsFor(t *testing.T, wrong func(int, http.ResponseWriter, *http.Request, api.ChatRequest), times int, kind error, long time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
-		s, st := inProcess(t, Options{})
-		st.embed = func(_ int, w http.ResponseWriter, r *http.Request, _ api.ChatRequest) { fault(w, 503, "busy") }
+		s, st := inProcess(t, Options{Deadline: 10 * time.Second})
+		st.embed = wrong
 		e := s.EmbedderFor(recorded, dimension)
-		if _, err := e.Embed(t.Context(), "words"); !errors.Is(err, lifecycle.ErrModelAway) {
-			t.Fatal(err)
+		first := time.Now()
+		for range times {
+			if _, err := e.Embed(t.Context(), "words"); !errors.Is(err, kind) {
+				t.Fatal(err)
+			}
+		}
+		if time.Since(first) != long || st.count("/api/embed") != times || e.State().Away == "" {
+			t.Errorf("after %v and %d requests: %+v", time.Since(first), st.count("/api/embed"), e.State())
 		}
 		began, asked := time.Now(), st.count("/api/embed")
 		for range 100 {
