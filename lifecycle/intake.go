@@ -263,11 +263,22 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 }
 
 // known answers for an entry that is in the store already; only the record of
-// its file may be new.
+// its file may be new, and what was answered to it.
 func (c *Companion) known(ctx context.Context, p *prepared, seq uint64) (Receipt, error) {
 	p.settle(seq)
+	var b chitta.Batch
 	if p.last {
-		if _, err := c.store.Append(ctx, chitta.Batch{Sources: []chitta.Source{*p.source}}); err != nil {
+		b.Sources = []chitta.Source{*p.source}
+	}
+	if p.answer != "" {
+		v, err := c.ownWords(p.answer)
+		if err != nil {
+			return Receipt{}, err
+		}
+		b.Values = []chitta.Value{v}
+	}
+	if len(b.Sources)+len(b.Values) > 0 {
+		if _, err := c.store.Append(ctx, b); err != nil {
 			return Receipt{}, err
 		}
 	}

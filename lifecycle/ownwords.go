@@ -137,17 +137,18 @@ func spokenIn(doc string) string {
 // spoken is an answer without what it quotes.
 func spoken(answer string) string {
 	var b strings.Builder
-	depth := 0
+	var open []rune // what began the quotations that are not ended
 	for _, r := range answer {
-		switch r {
-		case '“', '„', '«', '「':
-			depth++
-		case '”', '»', '」':
-			depth = max(0, depth-1)
-		default:
-			if depth == 0 {
-				b.WriteRune(r)
-			}
+		switch {
+		// “ begins a quotation in English and ends one in German, where „ began it.
+		case r == '“' && len(open) > 0 && open[len(open)-1] == '„':
+			open = open[:len(open)-1]
+		case strings.ContainsRune("“„«「", r):
+			open = append(open, r)
+		case strings.ContainsRune("”»」", r):
+			open = open[:max(0, len(open)-1)]
+		case len(open) == 0:
+			b.WriteRune(r)
 		}
 	}
 	return b.String()

@@ -156,8 +156,31 @@ func TestItsOwnWordsComeBack(t *testing.T) {
 	if _, err := c.Forget(t.Context(), lifecycle.ForgetQuery{Match: "heron again"}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if r := w.write(t, c, "Once more: "+answer); r.Weight == 0 {
-		t.Errorf("%+v", r)
+	r := w.write(t, c, "Once more: "+answer)
+	if hit, err := c.Show(t.Context(), r.Event); err != nil || hit.Intensity != 0.8 {
+		t.Errorf("after the forgetting it has a force of %v, %v", hit.Intensity, err)
+	}
+}
+
+// An answer is known again also where the same was said twice on a day, and where it
+// quotes as German does.
+func TestItsOwnWordsOfASecondAnswer(t *testing.T) {
+	w := newWorld(t)
+	w.opts.Assessor = firm{}
+	c := w.live(t)
+	heron := "The heron stood in the shallow water all morning and you counted every slow breath of it until noon."
+	canal := "Perhaps a long walk along the old canal would loosen what has been so tight in you since the spring."
+	german := "Du sagtest „ja“ und bist dann den ganzen langen Weg am Fluss entlang allein nach Hause gegangen, bis es dunkel war."
+	for _, turn := range []lifecycle.Turn{{Said: "Good morning.", Answered: heron}, {Said: "Good morning.", Answered: canal}, {Said: "Und dann?", Answered: german}} {
+		if _, err := c.Remember(t.Context(), turn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, text := range []string{heron, canal, german} {
+		r := w.write(t, c, text)
+		if hit, err := c.Show(t.Context(), r.Event); err != nil || hit.Intensity > 0.3 {
+			t.Errorf("%.30q has a force of %v, %v", text, hit.Intensity, err)
+		}
 	}
 }
 
