@@ -1,6 +1,7 @@
 package chitta
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -275,11 +276,42 @@ func (s *Store) fillTexts(f *filler, p *plan) error {
 		if p.drop[sequenceOf(k)] || p.buried[sequenceOf(k)] {
 			return nil
 		}
-		if _, err := s.opened(bucketTexts, k, v); err != nil {
+		data, err := s.opened(bucketTexts, k, v)
+		if err != nil {
 			return asWritten(err, "text of event %d", sequenceOf(k))
+		}
+		less, err := p.unsaid(sequenceOf(k), data)
+		if err != nil {
+			return asWritten(err, "text of event %d", sequenceOf(k))
+		}
+		if less != nil {
+			v = s.sealed(bucketTexts, k, less)
 		}
 		return f.put(bucketTexts, k, v)
 	})
+}
+
+// unsaid is what is kept of the entry at seq without what may speak of an experience
+// that goes: what a model said of it, who was told SOUL.md and what stood around, and
+// may have judged long after; and what was answered to it, if that came later than the
+// first that goes. nil where nothing changes.
+func (p *plan) unsaid(seq uint64, data []byte) ([]byte, error) {
+	if len(p.Events) == 0 || bytes.Equal(data, noText) {
+		return nil, nil
+	}
+	var t Text
+	if err := json.Unmarshal(data, &t); err != nil {
+		return nil, err
+	}
+	without := t
+	without.Summary, without.Reason = "", ""
+	if seq > p.Events[0].Sequence {
+		without.Answer, without.By = "", ""
+	}
+	if without == t {
+		return nil, nil
+	}
+	return json.Marshal(without)
 }
 
 // fillSources copies what was seen of the diary files. An entry that goes keeps

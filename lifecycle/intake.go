@@ -35,6 +35,8 @@ type prepared struct {
 	opinion   opinion
 	// answer is what was answered to it in a conversation, by is who did.
 	answer, by string
+	// told is how often the store had been written anew then, nil where it is not known.
+	told *uint64
 	// own is the share of its words that are the companion's own, in [0,1].
 	own float64
 	// known says that the note was in the store when it was prepared.
@@ -229,6 +231,9 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	if err != nil {
 		return Receipt{}, err
 	}
+	if p.told != nil && *p.told != c.store.Meta().Generation {
+		p.answer, p.by = "", "" // it may speak of what is forgotten by now
+	}
 	body := fold.Experienced{
 		ID: c.freshID(p), Key: p.key, Date: p.note.Date, Source: p.note.Source, Category: p.note.Category,
 		Embedder: c.opts.Embedder.ID(), Embedding: p.embedding, Judgement: p.opinion.Judgement, AlwaysCreate: !c.opts.MergeAlike,
@@ -237,7 +242,7 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	if err != nil {
 		return Receipt{}, err
 	}
-	entry.Text, entry.Beside = p.beside(p.opinion.said(entry.Text)), p.opinion.owes(entry)
+	entry.Text, entry.Beside = p.beside(p.opinion.unsaid(c, p.opinion.told).said(entry.Text)), p.opinion.owes(entry)
 	b.Entries = append(b.Entries, entry)
 	if p.answer != "" {
 		v, err := c.ownWords(p.answer)
@@ -300,7 +305,7 @@ func (c *Companion) edit(ctx context.Context, p *prepared) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, err
 	}
-	entry.Text, entry.Beside = p.beside(p.opinion.said(entry.Text)), p.opinion.owes(entry)
+	entry.Text, entry.Beside = p.beside(p.opinion.unsaid(c, p.opinion.told).said(entry.Text)), p.opinion.owes(entry)
 	b := chitta.Batch{Entries: []chitta.Entry{entry}}
 	if b.Values, err = c.namesFrom(p.replaces); err != nil {
 		return Receipt{}, err

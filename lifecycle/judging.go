@@ -18,6 +18,16 @@ import (
 type opinion struct {
 	Assessment
 	owed bool
+	// told is how often the store had been written anew when the model was told of it.
+	told uint64
+}
+
+// unsaid leaves out what a model said that was told of what is forgotten by now.
+func (a Assessment) unsaid(c *Companion, told uint64) Assessment {
+	if told != c.store.Meta().Generation {
+		a.Gist, a.Reason = "", ""
+	}
+	return a
 }
 
 // judge asks for a judgement. The built-in assessor is always asked: it is quick, and
@@ -42,6 +52,7 @@ func (c *Companion) judge(ctx context.Context, p *prepared, hurry context.Contex
 	asking, stop := c.patiently(ctx)
 	defer stop()
 	defer context.AfterFunc(hurry, stop)()
+	told := c.store.Meta().Generation
 	e.Soul, e.Session = c.context(p)
 	a, err := c.opts.Model.Assess(asking, e)
 	if err == nil {
@@ -55,7 +66,7 @@ func (c *Companion) judge(ctx context.Context, p *prepared, hurry context.Contex
 		c.log.Debug("the model did not judge an entry; it is asked again later", "error", err)
 		return out, nil
 	}
-	return opinion{Assessment: a}, nil
+	return opinion{Assessment: a, told: told}, nil
 }
 
 // patiently bounds a question to a model that does not keep the deadline itself. It is
@@ -309,7 +320,9 @@ func (c *Companion) owedNow() (list []owed, err error) {
 type judged struct {
 	owed owed
 	// key is that of the wording that was judged.
-	key        fold.Key
+	key fold.Key
+	// told is how often the store had been written anew then.
+	told       uint64
 	assessment *Assessment
 	// dropped says that there is nothing to judge any more.
 	dropped bool
@@ -327,7 +340,7 @@ func (c *Companion) judgeAgain(ctx context.Context, o owed) (judged, error) {
 	if err != nil {
 		return out, err
 	}
-	out.key, out.dropped = x.Key, false
+	out.key, out.dropped, out.told = x.Key, false, c.store.Meta().Generation
 	asking, stop := c.patiently(ctx)
 	defer stop()
 	soul, _ := c.context(&prepared{policy: history})
@@ -384,7 +397,7 @@ func (c *Companion) settleAll(ctx context.Context, done []judged, ahead *chitta.
 		case j.dropped:
 		case j.assessment != nil:
 			b.Entries = append(b.Entries, chitta.Entry{
-				Body: fold.Reassessed{Target: j.owed.seq, Judgement: j.assessment.Judgement}, Text: j.assessment.said(&t),
+				Body: fold.Reassessed{Target: j.owed.seq, Judgement: j.assessment.Judgement}, Text: j.assessment.unsaid(c, j.told).said(&t),
 			})
 			row := 0
 			_ = c.store.View(func(s *fold.State) error { row = rowAt(s, j.owed.seq); return nil })

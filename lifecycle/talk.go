@@ -20,6 +20,8 @@ type Woven struct {
 	Recalled []Recalled `json:"recalled"`
 	// ByWords says why they were found by words only: the embedder is away.
 	ByWords string `json:"by_words,omitempty"`
+	// Told is how often the store had been written anew before; see Turn.
+	Told *uint64 `json:"-"`
 }
 
 // Turn is one exchange of a conversation.
@@ -32,6 +34,9 @@ type Turn struct {
 	By string `json:"by,omitempty"`
 	// Source is "chat", or "chat:" and where it was held.
 	Source string `json:"source,omitempty"`
+	// Told is that of the Woven which the answer could know of, nil where none was. An
+	// answer from before a forgetting is not kept: it may speak of what is gone.
+	Told *uint64 `json:"-"`
 }
 
 // TalkRequest is what somebody says to the companion.
@@ -65,7 +70,8 @@ const ByReflection = "builtin-reflection/1"
 // SOUL.md, and what the companion is reminded of. recall is how many impressions, 0
 // to 64.
 func (c *Companion) Weave(ctx context.Context, said string, recall int) (Woven, error) {
-	out := Woven{Recalled: []Recalled{}}
+	generation := c.store.Meta().Generation
+	out := Woven{Recalled: []Recalled{}, Told: &generation}
 	doc, err := c.files.Current()
 	if err != nil {
 		return out, err
@@ -115,6 +121,7 @@ func (c *Companion) Remember(ctx context.Context, t Turn) (Receipt, error) {
 		return Receipt{}, err
 	}
 	p.answer, p.by = clip(strings.ToValidUTF8(t.Answered, "\uFFFD"), longestAnswer), clip(t.By, 128)
+	p.told = t.Told
 	r, err := c.submit(ctx, interactive, p)
 	if err != nil {
 		return Receipt{}, err
@@ -190,7 +197,7 @@ func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece str
 		return out, failed
 	}
 	// What was said is kept, whoever left.
-	receipt, err := c.Remember(context.WithoutCancel(ctx), Turn{Said: r.Said, Answered: out.Answer, By: out.By, Source: sourceChat})
+	receipt, err := c.Remember(context.WithoutCancel(ctx), Turn{Said: r.Said, Answered: out.Answer, By: out.By, Source: sourceChat, Told: woven.Told})
 	if err != nil {
 		return out, err
 	}

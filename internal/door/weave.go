@@ -93,6 +93,9 @@ func (e *exchange) weave(ctx context.Context, off bool) {
 	if woven.System == "" {
 		return
 	}
+	if e.turn != nil {
+		e.turn.Told = woven.Told
+	}
 	e.outcome = outcomeWoven
 	o := slices.Clone(e.ask.object) // without a server the request is answered as it came
 	if e.endpoint == "generate" {
