@@ -16,8 +16,8 @@ import (
 type Entry struct {
 	Body fold.Body
 	// Text is kept beside an Experienced event, nil for none. For a Superseded or
-	// Reassessed one it replaces the text of the target; nil leaves that, or, for a
-	// Superseded one, takes it away where NoText says so.
+	// Reassessed one it replaces the text of the target; nil leaves that, or takes it
+	// away where NoText says so.
 	Text   *Text
 	NoText bool
 	// Beside, if not nil, gives a record that is kept beside the log, for the place

@@ -68,7 +68,7 @@ func (s *Store) putText(tx *bolt.Tx, seq uint64, e Entry) error {
 		}
 		key = sequenceKey(b.Target)
 	case fold.Reassessed:
-		if e.Text == nil { // what is kept stays
+		if e.Text == nil && !e.NoText { // what is kept stays
 			return nil
 		}
 		key = sequenceKey(b.Target)

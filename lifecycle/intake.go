@@ -238,7 +238,7 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 		ID: c.freshID(p), Key: p.key, Date: p.note.Date, Source: p.note.Source, Category: p.note.Category,
 		Embedder: c.opts.Embedder.ID(), Embedding: p.embedding, Judgement: p.opinion.Judgement, AlwaysCreate: !c.opts.MergeAlike,
 	}
-	entry, err := c.kept(body, p.note)
+	entry, err := c.kept(body, p.note, p.opinion.Category)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -301,7 +301,7 @@ func (c *Companion) known(ctx context.Context, p *prepared, seq uint64) (Receipt
 // edit replaces an earlier entry by what the person made of it.
 func (c *Companion) edit(ctx context.Context, p *prepared) (Receipt, error) {
 	body := fold.Superseded{Target: p.replaces, Key: p.key, Embedding: p.embedding, Embedder: c.opts.Embedder.ID(), Judgement: p.opinion.Judgement}
-	entry, err := c.kept(body, p.note)
+	entry, err := c.kept(body, p.note, p.opinion.Category)
 	if err != nil {
 		return Receipt{}, err
 	}

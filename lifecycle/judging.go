@@ -396,8 +396,10 @@ func (c *Companion) settleAll(ctx context.Context, done []judged, ahead *chitta.
 		switch {
 		case j.dropped:
 		case j.assessment != nil:
+			text, none := c.reduced(x, t, j.assessment.Category)
 			b.Entries = append(b.Entries, chitta.Entry{
-				Body: fold.Reassessed{Target: j.owed.seq, Judgement: j.assessment.Judgement}, Text: j.assessment.unsaid(c, j.told).said(&t),
+				Body: fold.Reassessed{Target: j.owed.seq, Judgement: j.assessment.Judgement},
+				Text: j.assessment.unsaid(c, j.told).said(text), NoText: none,
 			})
 			row := 0
 			_ = c.store.View(func(s *fold.State) error { row = rowAt(s, j.owed.seq); return nil })

@@ -91,10 +91,35 @@ func (k Keep) keep(n Note) *chitta.Text {
 	return &chitta.Text{Body: n.Text, Label: n.Label}
 }
 
-// kept is the entry of an event with what is kept of its text. An edit keeps no
-// more than the entry that it edits does.
-func (c *Companion) kept(body fold.Body, n Note) (chitta.Entry, error) {
-	how := c.opts.Retention.of(n.Category, n.Source)
+// stricter is the one that keeps less: what is set for an entry, or for the category
+// that a model found it to be of, empty for none. A model never has more kept.
+func (r Retention) stricter(how Keep, found, source string) Keep {
+	if found == "" || !diary.ValidCategory(found) {
+		return how
+	}
+	return less(how, r.of(found, source))
+}
+
+// reduced is an entry with what is kept of its text since a model found it to be of a
+// category.
+func (c *Companion) reduced(x fold.Experienced, t chitta.Text, found string) (text *chitta.Text, none bool) {
+	switch c.opts.Retention.stricter(KeepFull, found, x.Source) {
+	case KeepNone:
+		return nil, true
+	case KeepGist:
+		gist := Gist(t.Body)
+		if gist == "" {
+			return nil, true
+		}
+		t.Body, t.Label, t.Gist, t.Answer = gist, "", true, ""
+	}
+	return &t, false
+}
+
+// kept is the entry of an event with what is kept of its text; found is the category
+// that a model found it to be of. An edit keeps no more than the entry that it edits does.
+func (c *Companion) kept(body fold.Body, n Note, found string) (chitta.Entry, error) {
+	how := c.opts.Retention.stricter(c.opts.Retention.of(n.Category, n.Source), found, n.Source)
 	if b, ok := body.(fold.Superseded); ok {
 		e, err := c.store.EventAt(b.Target)
 		if err != nil {
@@ -102,6 +127,13 @@ func (c *Companion) kept(body fold.Body, n Note) (chitta.Entry, error) {
 		}
 		if x, ok := e.Body.(fold.Experienced); ok {
 			how = less(how, c.opts.Retention.of(x.Category, x.Source))
+		}
+		_, before, err := c.textOf(b.Target)
+		if err != nil {
+			return chitta.Entry{}, err
+		}
+		if before == KeepGist || before == KeepNone { // a model may have found more than is set
+			how = less(how, before)
 		}
 	}
 	text := how.keep(n)
