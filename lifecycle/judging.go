@@ -91,23 +91,46 @@ func (c *Companion) context(p *prepared) (soul string, before []string) {
 	if err == nil {
 		soul = string(doc)
 	}
-	const most = 8
 	var sequences []uint64
 	_ = c.store.View(func(s *fold.State) error {
-		if !s.Session.Open || p.policy == history {
-			return nil
-		}
-		for i := len(s.Impressions) - 1; i >= 0 && len(sequences) < most && s.Impressions[i].Born == s.Session.Number; i-- {
-			sequences = append(sequences, s.Impressions[i].Sequence)
+		if s.Session.Open && p.policy != history {
+			sequences = lastBefore(s, len(s.Impressions), s.Session.Number)
 		}
 		return nil
 	})
+	return soul, c.wordsOf(sequences)
+}
+
+// earlierThan is what was said before the entry at seq in its session, as it was told
+// when that was written; nothing of an entry that made no impression of its own.
+func (c *Companion) earlierThan(seq uint64) []string {
+	var sequences []uint64
+	_ = c.store.View(func(s *fold.State) error {
+		if row, ok := rowOf(s, seq); ok {
+			sequences = lastBefore(s, row, s.Impressions[row].Born)
+		}
+		return nil
+	})
+	return c.wordsOf(sequences)
+}
+
+// lastBefore are the last entries of a session before a row, at most eight, the last first.
+func lastBefore(s *fold.State, row int, session uint32) (sequences []uint64) {
+	const most = 8
+	for i := row - 1; i >= 0 && len(sequences) < most && s.Impressions[i].Born == session; i-- {
+		sequences = append(sequences, s.Impressions[i].Sequence)
+	}
+	return sequences
+}
+
+// wordsOf are the beginnings of entries, the last first, in their order.
+func (c *Companion) wordsOf(sequences []uint64) (before []string) {
 	for _, seq := range slices.Backward(sequences) {
 		if t, err := c.store.TextOf(seq); err == nil {
 			before = append(before, clip(t.Body, 800))
 		}
 	}
-	return soul, before
+	return before
 }
 
 // said adds to what is kept of an entry what a model said of it.
@@ -344,7 +367,7 @@ func (c *Companion) judgeAgain(ctx context.Context, o owed) (judged, error) {
 	asking, stop := c.patiently(ctx)
 	defer stop()
 	soul, _ := c.context(&prepared{policy: history})
-	a, err := c.opts.Model.Assess(asking, Experience{Text: t.Body, Embedding: x.Embedding, Date: x.Date, Soul: soul})
+	a, err := c.opts.Model.Assess(asking, Experience{Text: t.Body, Embedding: x.Embedding, Date: x.Date, Soul: soul, Session: c.earlierThan(o.seq)})
 	if err == nil {
 		err = checkAssessment(a)
 	}

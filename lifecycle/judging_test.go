@@ -165,6 +165,30 @@ func TestTheModelJudgesAgain(t *testing.T) {
 	})
 }
 
+// It is then told what it would have been told at once: what came before in the session.
+func TestTheModelIsToldAsMuchWhenItJudgesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := map[string][]string{}
+		m := &wise{away: "starting"}
+		m.answer = func(_ context.Context, e lifecycle.Experience) (lifecycle.Assessment, error) {
+			told[e.Text] = e.Session
+			return verdict(e), nil
+		}
+		w, c := thoughtful(t, m)
+		w.write(t, c, "Of the session before.")
+		time.Sleep(25 * time.Hour)
+		for _, text := range []string{"The first.", "The second.", "The third."} {
+			w.write(t, c, text)
+		}
+		m.is("", "abc")
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if !slices.Equal(told["The third."], []string{"The first.", "The second."}) || len(told["The first."]) != 0 || len(told) != 4 {
+			t.Errorf("it was told %q", told)
+		}
+	})
+}
+
 // always is the model in the place of the built-in assessor.
 type always struct{ m *wise }
 

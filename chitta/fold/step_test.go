@@ -223,6 +223,47 @@ func TestCandidatesAreChecked(t *testing.T) {
 	})
 }
 
+// A log with judgements that came later, at any places behind what they judge, folds to
+// the state of one that was judged so at once.
+func TestJudgedAgainIsJudgedSoAtOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var again, once []fold.Event
+		var later []fold.Reassessed
+		put := func(log *[]fold.Event, b fold.Body) uint64 {
+			n := uint64(len(*log) + 1)
+			*log = append(*log, fold.Event{Header: fold.Header{Sequence: n}, Body: b})
+			return n
+		}
+		for _, e := range history(t) {
+			for len(later) > 0 && rapid.Bool().Draw(t, "now") {
+				put(&again, later[0])
+				later = later[1:]
+			}
+			at := put(&again, e.Body)
+			x, ok := e.Body.(fold.Experienced)
+			for ok && rapid.Bool().Draw(t, "again") {
+				x.Judgement = judgement(t)
+				later = append(later, fold.Reassessed{Target: at, Judgement: x.Judgement})
+				e.Body = x
+			}
+			put(&once, e.Body)
+		}
+		for _, b := range later {
+			put(&again, b)
+		}
+		var a fold.Amendments
+		for _, e := range again {
+			a.Add(e)
+		}
+		for i, e := range again {
+			again[i] = a.Resolve(e)
+		}
+		if mustFold(t, fold.NewState(), again).Digest() != mustFold(t, fold.NewState(), once).Digest() {
+			t.Fatal("the states differ")
+		}
+	})
+}
+
 // Amendments act at the place of what they amend; the last one counts.
 func TestAmendments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
