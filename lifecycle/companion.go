@@ -105,7 +105,9 @@ type Companion struct {
 	owing, embedderBack chan struct{}
 	counts              counts
 	unembedded          atomic.Int64
-	meters              meters
+	// talking counts the conversations that wait for an answer.
+	talking atomic.Int64
+	meters  meters
 
 	// life is touched by the worker only.
 	life life

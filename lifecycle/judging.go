@@ -309,7 +309,7 @@ func (c *Companion) foldAhead(ctx context.Context, done []judged) (*chitta.Ahead
 
 // atLeisure waits until nothing that somebody waits for is to be done.
 func (c *Companion) atLeisure(ctx context.Context) error {
-	for c.queue.length() > 0 {
+	for c.queue.length() > 0 || c.talking.Load() > 0 {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

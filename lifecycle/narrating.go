@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/lifecycle/prompt"
@@ -30,6 +31,8 @@ const (
 type toNarrate struct {
 	Session int `json:"session"`
 	Tries   int `json:"tries,omitempty"`
+	// Next is when it is tried again, Unix seconds.
+	Next int64 `json:"next,omitempty"`
 }
 
 // voice is what the model said of a session.
@@ -68,6 +71,10 @@ func (c *Companion) narrate(ctx context.Context) error {
 	if err != nil || c.opts.Model.State().Away != "" {
 		return err
 	}
+	now, _ := c.opts.Now()
+	if wait := n.Next - now.Unix(); wait > 0 && wait <= int64((firstPause<<mostNarrations).Seconds()) || c.atLeisure(ctx) != nil {
+		return nil // a clock that was put back makes nothing wait for years
+	}
 	s, err := c.lastSummary()
 	if errors.Is(err, errNotNow) { // the next end has it narrated
 		return nil
@@ -78,7 +85,9 @@ func (c *Companion) narrate(ctx context.Context) error {
 	if n.Session != s.Session {
 		return c.settleNarration(ctx, nil, nil)
 	}
+	asked := time.Now()
 	text, err := c.tell(ctx, s)
+	defer func() { c.rest(ctx, time.Since(asked)) }()
 	switch {
 	case ctx.Err() != nil || elsewhere(err):
 		return nil
@@ -87,6 +96,7 @@ func (c *Companion) narrate(ctx context.Context) error {
 		if n.Tries++; n.Tries >= mostNarrations {
 			return c.settleNarration(ctx, nil, nil)
 		}
+		n.Next = now.Add(firstPause << n.Tries).Unix()
 		return c.settleNarration(ctx, nil, &n)
 	}
 	return c.settleNarration(ctx, &voice{Session: s.Session, Digest: s.StoreDigest, Text: text, By: c.opts.Model.ID()}, nil)

@@ -94,7 +94,14 @@ func TestTheModelNarrates(t *testing.T) {
 func TestAModelThatMakesThingsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, text := range []string{"I count 77 herons.", "I miss dear Esmeralda.", "", strings.Repeat("still ", 400)} {
-			m := &teller{says: func(string) string { return text }}
+			var last time.Time
+			m := &teller{says: func(string) string {
+				if time.Since(last) < 2*time.Minute {
+					t.Errorf("asked again after %v", time.Since(last))
+				}
+				last = time.Now()
+				return text
+			}}
 			m.digest = "abc"
 			w, c := teach(t, m)
 			w.write(t, c, "A slow walk by the river.")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/jivad/jivad/lifecycle/prompt"
 )
@@ -166,6 +167,13 @@ func reflection(w Woven) string {
 	return "I have no model to think with now; this is what it brings back.\n\n" + strings.Join(lines, "\n\n")
 }
 
+// Talking says that somebody waits for a model's answer, until done is called: as long
+// the model is asked for nothing that can wait.
+func (c *Companion) Talking() (done func()) {
+	c.talking.Add(1)
+	return sync.OnceFunc(func() { c.talking.Add(-1) })
+}
+
 // Talk answers what somebody says, with the companion's memory, and gives each
 // piece of the answer to emit as it comes. Where the model cannot be asked the
 // built-in reflection answers. The turn becomes an event, also where ctx ends, or
@@ -176,6 +184,7 @@ func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece str
 	if _, err := c.newPrepared(Note{Text: r.Said}, live); err != nil {
 		return out, err
 	}
+	defer c.Talking()()
 	woven, err := c.Weave(ctx, r.Said, usuallyRecalled)
 	if err != nil && ctx.Err() == nil {
 		return out, err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/lifecycle"
@@ -182,6 +184,39 @@ func TestItsOwnWordsOfASecondAnswer(t *testing.T) {
 			t.Errorf("%.30q has a force of %v, %v", text, hit.Intensity, err)
 		}
 	}
+}
+
+// While somebody waits for an answer the model is asked for nothing that can wait.
+func TestWhatCanWaitWaitsForATalk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &speaking{pieces: []string{"Yes."}}
+		m.away = "starting"
+		w := newWorld(t)
+		w.opts.Model, w.opts.Deadline = m, time.Hour
+		w.opts.Now = func() (time.Time, bool) { return time.Now(), true }
+		c := w.live(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- c.Run(ctx) }()
+		defer func() { cancel(); <-done }()
+		w.write(t, c, "A slow walk by the river.")
+		_, err := c.Talk(t.Context(), lifecycle.TalkRequest{Said: "Are you there?", Forget: true}, func(string) error {
+			m.is("", "abc")
+			time.Sleep(10 * time.Minute)
+			if s := modelOf(t, c); s.Reassessed != 0 || s.Owed != 1 {
+				t.Errorf("during the talk: %+v", s)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if s := modelOf(t, c); s.Reassessed != 1 || s.Owed != 0 {
+			t.Errorf("after it: %+v", s)
+		}
+	})
 }
 
 // firm judges everything alike.

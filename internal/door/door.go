@@ -28,6 +28,8 @@ type Companion interface {
 	Weave(ctx context.Context, said string, recall int) (lifecycle.Woven, error)
 	Remember(context.Context, lifecycle.Turn) (lifecycle.Receipt, error)
 	Reflect(ctx context.Context, said string) (string, error)
+	// Talking says that a model is to answer somebody now, until done is called.
+	Talking() (done func())
 }
 
 // Options are what a door is made of.

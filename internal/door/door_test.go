@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,8 @@ type fake struct {
 	fresh  chan struct{}
 	hold   chan struct{}
 	reject error
+	// talking is how many wait for an answer.
+	talking atomic.Int64
 }
 
 func newFake() *fake { return &fake{fresh: make(chan struct{}, 1000)} }
@@ -55,6 +58,11 @@ func (f *fake) Remember(ctx context.Context, t lifecycle.Turn) (lifecycle.Receip
 	f.turns = append(f.turns, t)
 	f.fresh <- struct{}{}
 	return lifecycle.Receipt{}, f.reject
+}
+
+func (f *fake) Talking() func() {
+	f.talking.Add(1)
+	return func() { f.talking.Add(-1) }
 }
 
 func (f *fake) Reflect(_ context.Context, said string) (string, error) {

@@ -84,6 +84,9 @@ func (e *exchange) forward(r *http.Request) {
 		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(e.ask.body)), nil }
 	}
 	e.began = time.Now()
+	if e.outcome == outcomeWoven {
+		defer e.door.opts.Companion.Talking()()
+	}
 	e.door.proxy.ServeHTTP(e.w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e)))
 }
 
