@@ -71,7 +71,7 @@ func (c *Companion) nameSome(ctx context.Context) (given int, err error) {
 		if elsewhere(err) || ctx.Err() != nil {
 			break
 		}
-		u.By = c.opts.Model.ID()
+		u.By = c.modelID()
 		if u.Name = name; err != nil {
 			c.log.Info("a tendency keeps its built-in name for now", "tendency", u.id, "why", err)
 			u.modelName = u.refused(c.opts.Now)
@@ -137,7 +137,7 @@ func (c *Companion) toName(session int) ([]unnamed, error) {
 	found := h.vasanas[:min(len(h.vasanas), calledByModel)]
 	holding := names.holding(state, found)
 	now, _ := c.opts.Now()
-	by := c.opts.Model.ID()
+	by := c.modelID()
 	var list []unnamed
 	for _, v := range found {
 		n, ok := holding[v.ID]

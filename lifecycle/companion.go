@@ -105,6 +105,8 @@ type Companion struct {
 	owing, embedderBack chan struct{}
 	counts              counts
 	unembedded          atomic.Int64
+	// unrecorded says that the store does not know yet which model judges.
+	unrecorded atomic.Bool
 	// talking counts the conversations that wait for an answer.
 	talking atomic.Int64
 	meters  meters

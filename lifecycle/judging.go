@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -209,6 +210,9 @@ func (c *Companion) reassess(ctx context.Context) {
 	tick := time.NewTicker(time.Minute)
 	defer tick.Stop()
 	for ctx.Err() == nil {
+		if c.unrecorded.Load() {
+			c.modelChanged(ctx, c.opts.Model.State())
+		}
 		named, err := c.nameSome(ctx) // before the narrative, which may use the names
 		if err != nil && ctx.Err() == nil {
 			c.log.Warn("tendencies could not be named; it is tried later", "error", err)
@@ -470,31 +474,63 @@ func (c *Companion) modelChanged(ctx context.Context, s ModelState) {
 		if err != nil && !errors.Is(err, chitta.ErrNotFound) {
 			return err
 		}
-		before := fold.ModelChanged{}
+		before := currentModel{}
 		if err == nil {
 			if err := unmarshal(valueModel, data, &before); err != nil {
 				return err
 			}
 		}
-		if before == now {
+		if before.ModelChanged == now {
 			return nil
 		}
-		if data, err = json.Marshal(now); err != nil {
-			return err
-		}
+		current := currentModel{ModelChanged: now}
 		if before.Model == now.Model {
-			c.problem(fmt.Sprintf("the model %s is another one than before: %s, was %s; judgements of before stay as they are", now.Model, short(now.Digest), short(before.Digest)))
+			at, _ := c.opts.Now()
+			current.Was, current.Since = before.Digest, at.Unix()
+		}
+		if data, err = json.Marshal(current); err != nil {
+			return err
 		}
 		_, err = c.store.Append(ctx, chitta.Batch{Entries: []chitta.Entry{{Body: now}}, Values: []chitta.Value{{Name: valueModel, Data: data}}})
 		return err
 	})
+	c.unrecorded.Store(err != nil)
 	if err != nil && ctx.Err() == nil {
-		c.log.Warn("which model judges could not be recorded", "error", err)
+		c.log.Warn("which model judges could not be recorded; it is tried again", "error", err)
 	}
 }
 
 // valueModel says which model judges.
 const valueModel = "model/current"
+
+// currentModel is what stands there.
+type currentModel struct {
+	fold.ModelChanged
+	// Was is the digest that the same name had before, and Since when it has another,
+	// Unix seconds.
+	Was   string `json:"was,omitempty"`
+	Since int64  `json:"since,omitempty"`
+}
+
+// modelProblem says for a week that another model has the name of the one before.
+func (c *Companion) modelProblem() string {
+	var m currentModel
+	data, err := c.store.Value(valueModel)
+	if err != nil || c.opts.Model == nil || json.Unmarshal(data, &m) != nil || m.Was == "" {
+		return ""
+	}
+	if now, _ := c.opts.Now(); now.Unix()-m.Since > 7*24*3600 {
+		return ""
+	}
+	return fmt.Sprintf("the model %s is another one than before: %s, was %s; judgements of before stay as they are", m.Model, short(m.Digest), short(m.Was))
+}
+
+// modelID is the id of the model without the version of the question that judges: who
+// talks, narrates and names.
+func (c *Companion) modelID() string {
+	id, _, _ := strings.Cut(c.opts.Model.ID(), " ")
+	return id
+}
 
 func short(digest string) string { return digest[:min(12, len(digest))] }
 

@@ -330,5 +330,14 @@ func TestAnotherModelOfThatName(t *testing.T) {
 		if v, err := c.Verify(t.Context(), true, nil); err != nil || !v.OK {
 			t.Errorf("%+v, %v", v, err)
 		}
+		// It is told after a restart too, and for a week.
+		w.end(t, c)
+		c = w.live(t)
+		for days, told := range []bool{true, false} {
+			time.Sleep(time.Duration(days) * 8 * 24 * time.Hour)
+			if s, err := c.Status(t.Context()); err != nil || strings.Contains(strings.Join(s.Problems, "\n"), "bbbb, was aaaa") != told {
+				t.Errorf("after %d days: %q, %v", 8*days, s.Problems, err)
+			}
+		}
 	})
 }

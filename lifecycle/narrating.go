@@ -99,7 +99,7 @@ func (c *Companion) narrate(ctx context.Context) error {
 		n.Next = now.Add(firstPause << n.Tries).Unix()
 		return c.settleNarration(ctx, nil, &n)
 	}
-	return c.settleNarration(ctx, &voice{Session: s.Session, Digest: s.StoreDigest, Text: text, By: c.opts.Model.ID()}, nil)
+	return c.settleNarration(ctx, &voice{Session: s.Session, Digest: s.StoreDigest, Text: text, By: c.modelID()}, nil)
 }
 
 // tell asks the model and holds its words against the summary.

@@ -137,11 +137,11 @@ func (c *Companion) Reflect(ctx context.Context, said string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return reflection(w), nil
+	return reflection(w, true), nil
 }
 
-// reflection says what was recalled.
-func reflection(w Woven) string {
+// reflection says what was recalled; kept says that what was said is kept.
+func reflection(w Woven, kept bool) string {
 	const most = 3
 	var lines []string
 	for _, r := range w.Recalled {
@@ -157,6 +157,10 @@ func reflection(w Woven) string {
 		lines = append(lines, fmt.Sprintf("%s you wrote: “%s”", when, text))
 	}
 	switch {
+	case !kept && len(lines) == 0:
+		return "I have no model to think with now, and what you say brings nothing back. I do not keep it."
+	case !kept && w.ByWords != "":
+		lines = append(lines, "These were found by your words alone.")
 	case w.ByWords != "" && len(lines) == 0:
 		return "I have no model to think with now, and my embedder is away: your words alone bring nothing back, and I can keep nothing until it is there again."
 	case w.ByWords != "":
@@ -227,7 +231,7 @@ func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, ou
 			gone = pass(piece)
 			return gone
 		})
-		out.By = c.opts.Model.ID() // which one it is may be known by that only
+		out.By = c.modelID() // which one it is may be known by that only
 		switch {
 		case gone != nil:
 			return gone
@@ -242,7 +246,7 @@ func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, ou
 		out.Why = err.Error()
 	}
 	out.By = ByReflection
-	return pass(reflection(woven))
+	return pass(reflection(woven, !r.Forget))
 }
 
 // lastTurns are the last messages of a conversation, as many as a small model reads.

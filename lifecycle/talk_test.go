@@ -76,11 +76,12 @@ func TestHoweverTheAnswerEnds(t *testing.T) {
 		why    string
 		answer string
 	}{
-		"no model":              {by: lifecycle.ByReflection, why: "no model is configured", answer: "brings back"},
-		"it is away":            {model: &speaking{fails: fmt.Errorf("%w: refused", lifecycle.ErrModelAway)}, by: lifecycle.ByReflection, why: "refused", answer: "brings back"},
-		"it breaks off":         {model: &speaking{pieces: []string{"Half of "}, fails: lifecycle.ErrModelAnswer}, by: "wise:1@", why: "broke off", answer: "Half of "},
-		"the person leaves":     {model: &speaking{pieces: []string{"One ", "two "}}, stop: true, by: "wise:1@", answer: "One "},
-		"it is not to be known": {model: &speaking{pieces: []string{"Fine."}}, forget: true, by: "wise:1@", answer: "Fine."},
+		"no model":               {by: lifecycle.ByReflection, why: "no model is configured", answer: "brings back"},
+		"nothing is to be known": {forget: true, by: lifecycle.ByReflection, why: "no model is configured", answer: "brings back"},
+		"it is away":             {model: &speaking{fails: fmt.Errorf("%w: refused", lifecycle.ErrModelAway)}, by: lifecycle.ByReflection, why: "refused", answer: "brings back"},
+		"it breaks off":          {model: &speaking{pieces: []string{"Half of "}, fails: lifecycle.ErrModelAnswer}, by: "wise:1@", why: "broke off", answer: "Half of "},
+		"the person leaves":      {model: &speaking{pieces: []string{"One ", "two "}}, stop: true, by: "wise:1@", answer: "One "},
+		"it is not to be known":  {model: &speaking{pieces: []string{"Fine."}}, forget: true, by: "wise:1@", answer: "Fine."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
