@@ -21,6 +21,9 @@ const (
 	// valueOwnWords names the digests, eight bytes each, the newest last. They go
 	// when anything is forgotten: an answer may have quoted it.
 	valueOwnWords = "model/own-words"
+	// valueOwnSoul names those of the SOUL.md that sessions replaced, as far as they
+	// are not in the one before. They go like the others.
+	valueOwnSoul = "model/own-soul"
 	// mostOwn bounds them: some hundred answers.
 	mostOwn = 8192
 	// run is how many words, or letters of scripts without spaces, are one.
@@ -59,21 +62,52 @@ func spaceless(r rune) bool {
 
 // ownWords is the record of what the companion has said, with one answer more.
 func (c *Companion) ownWords(answer string) (chitta.Value, error) {
-	list, err := c.saidBefore()
+	list, err := c.saidBefore(valueOwnWords)
 	if err != nil {
 		return chitta.Value{}, err
 	}
-	list = append(list, runsIn(spoken(answer))...)
-	list = list[max(0, len(list)-mostOwn):]
+	return runsValue(valueOwnWords, append(list, runsIn(spoken(answer))...), mostOwn), nil
+}
+
+// mostOwnSoul bounds what is kept of earlier SOUL.md: some ten of them, in 16 KiB.
+const mostOwnSoul = 2048
+
+// ownSoul adds what a SOUL.md that is replaced says to the record of that; none where
+// nothing in it is new.
+func (c *Companion) ownSoul(replaced []byte) ([]chitta.Value, error) {
+	list, err := c.saidBefore(valueOwnSoul)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[uint64]bool, len(list))
+	for _, x := range list {
+		known[x] = true
+	}
+	before := len(list)
+	for _, x := range runsIn(spokenIn(string(replaced))) {
+		if !known[x] {
+			known[x], list = true, append(list, x)
+		}
+	}
+	if len(list) == before {
+		return nil, nil
+	}
+	return []chitta.Value{runsValue(valueOwnSoul, list, mostOwnSoul)}, nil
+}
+
+// runsValue is a record of the newest of some runs.
+func runsValue(name string, list []uint64, most int) chitta.Value {
+	list = list[max(0, len(list)-most):]
 	data := make([]byte, 0, 8*len(list))
 	for _, x := range list {
 		data = binary.LittleEndian.AppendUint64(data, x)
 	}
-	return chitta.Value{Name: valueOwnWords, Data: data}, nil
+	return chitta.Value{Name: name, Data: data}
 }
 
-func (c *Companion) saidBefore() ([]uint64, error) {
-	data, err := c.store.Value(valueOwnWords)
+// saidBefore reads such a record.
+func (c *Companion) saidBefore(name string) ([]uint64, error) {
+	data, err := c.store.Value(name)
 	if errors.Is(err, chitta.ErrNotFound) {
 		return nil, nil
 	}
@@ -93,13 +127,15 @@ func (c *Companion) ownShare(text string) float64 {
 	if len(runs) == 0 {
 		return 0
 	}
-	said, err := c.saidBefore()
-	if err != nil {
-		return 0 // damage, which others tell of
-	}
-	own := make(map[uint64]bool, len(said))
-	for _, x := range said {
-		own[x] = true
+	own := map[uint64]bool{}
+	for _, name := range []string{valueOwnWords, valueOwnSoul} {
+		said, err := c.saidBefore(name)
+		if err != nil {
+			return 0 // damage, which others tell of
+		}
+		for _, x := range said {
+			own[x] = true
+		}
 	}
 	if doc, err := c.lastWritten(); err == nil {
 		for _, x := range runsIn(spokenIn(string(doc))) {

@@ -158,7 +158,7 @@ func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Val
 	}
 	names.forget(x)
 	for _, v := range old {
-		if !strings.HasPrefix(v.Name, prefixRecord) && !strings.HasPrefix(v.Name, prefixHeritage) && !slices.Contains([]string{valueCurrent, valueOwnWords, valueVoice, valueNarrate}, v.Name) {
+		if !strings.HasPrefix(v.Name, prefixRecord) && !strings.HasPrefix(v.Name, prefixHeritage) && !slices.Contains([]string{valueCurrent, valueOwnWords, valueOwnSoul, valueVoice, valueNarrate}, v.Name) {
 			v, stays, err := seenWithout(v, x)
 			if err != nil {
 				return nil, err

@@ -165,6 +165,43 @@ func TestItsOwnWordsComeBack(t *testing.T) {
 	}
 }
 
+// A SOUL.md that was replaced is known again too, until something is forgotten.
+func TestAnEarlierSoulComesBack(t *testing.T) {
+	w := newWorld(t)
+	w.opts.Assessor = firm{}
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	w.opts.Now = func() (time.Time, bool) { return now, true }
+	c := w.live(t)
+	force := func(text string) float64 {
+		hit, err := c.Show(t.Context(), w.write(t, c, text).Event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return hit.Intensity
+	}
+	end := func() {
+		if _, err := c.EndSession(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(24 * time.Hour)
+	}
+	w.write(t, c, "A slow walk by the river, and the heron again.")
+	end()
+	doc := soulText(t, c)
+	latest := force(doc)
+	for i := range 6 {
+		w.write(t, c, fmt.Sprintf("Day %d: bread, and a long letter to the office about the roof.", i))
+		end()
+	}
+	earlier := force("Copied. " + doc)
+	if _, err := c.Forget(t.Context(), lifecycle.ForgetQuery{Match: "letter to the office"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if after := force("Again. " + doc); latest > 0.6 || earlier > latest+0.05 || after < earlier+0.05 {
+		t.Errorf("a force of %v at once, %v later, %v after a forgetting", latest, earlier, after)
+	}
+}
+
 // An answer is known again also where the same was said twice on a day, and where it
 // quotes as German does.
 func TestItsOwnWordsOfASecondAnswer(t *testing.T) {

@@ -62,6 +62,13 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	if err != nil {
 		return err
 	}
+	if reason != reasonImport { // nobody has read what stood there in between
+		said, err := c.ownSoul(last)
+		if err != nil {
+			return err
+		}
+		values = append(values, said...)
+	}
 	_, err = c.store.Append(ctx, chitta.Batch{
 		Entries: []chitta.Entry{{Body: fold.SessionClosed{Number: state.Session.Number, Reason: reason}}},
 		Values:  values,
