@@ -97,9 +97,12 @@ func modelLine(m lifecycle.ModelStatus) string {
 	if m.Digest != "" {
 		out += "@" + m.Digest[:min(12, len(m.Digest))]
 	}
-	if m.Away != "" {
+	switch {
+	case m.Away != "":
 		out += awaySince(m.ModelState) + "; the built-in assessor judges in its place" + triedAgain(m.ModelState)
-	} else {
+	case m.Digest == "" && m.Calls == 0:
+		out += ": not asked yet"
+	default:
 		out += ": can be asked"
 	}
 	if m.Owed+m.Reassessed+m.GivenUp > 0 {
