@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/prompt"
 )
 
 // source is what the events of this door are filed under.
@@ -101,14 +102,44 @@ func (e *exchange) weave(ctx context.Context, off bool) {
 	if e.endpoint == "generate" {
 		system := woven.System
 		if own := o.text("system"); own != "" {
-			system += "\n\n" + own
+			system += "\n\n" + prompt.Neutral(own)
 		}
+		o.neutralise("prompt")
 		o.set("system", quoted(system))
 	} else {
 		first := json.RawMessage(`{"role":"system","content":` + string(quoted(woven.System)) + `}`)
-		o.set("messages", list(append([]json.RawMessage{first}, e.talk.messages...)))
+		o.set("messages", list(append([]json.RawMessage{first}, neutral(e.talk.messages)...)))
 	}
 	e.ask.body = o.bytes()
+}
+
+// neutral are messages in whose words nothing can be taken for a mark of the model's
+// template. What has none, and all that is no words, stays as it came.
+func neutral(messages []json.RawMessage) []json.RawMessage {
+	out := make([]json.RawMessage, 0, len(messages))
+	for _, raw := range messages {
+		o := parseObject(raw)
+		if o.neutralise("content", "thinking") {
+			raw = o.bytes()
+		}
+		out = append(out, raw)
+	}
+	return out
+}
+
+// neutralise does that to the members of these names, and tells whether it changed any.
+func (o object) neutralise(keys ...string) (changed bool) {
+	for i, m := range o {
+		named := func(key string) bool { return strings.EqualFold(key, m.key) }
+		var said string
+		if !slices.ContainsFunc(keys, named) || json.Unmarshal(m.value, &said) != nil {
+			continue
+		}
+		if plain := prompt.Neutral(said); plain != said {
+			o[i].value, changed = quoted(plain), true
+		}
+	}
+	return changed
 }
 
 // list is an array of values.
