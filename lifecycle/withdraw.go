@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -126,9 +127,12 @@ func (c *Companion) compose(ctx context.Context, state *fold.State, past heritag
 		if left.record.Ghosts, err = c.countGhosts(state, depths, past, left.vasanas); err != nil {
 			return left, fmt.Errorf("ghosts: %w", err)
 		}
+		by := c.judgesOf(state)
+		left.record.ByModel, left.record.ByBuiltin, left.record.Assessor = by.model, by.builtin, by.most
 	} else {
 		r := &left.record
 		r.Ghosts = before.Ghosts
+		r.ByModel, r.ByBuiltin, r.Assessor = before.ByModel, before.ByBuiltin, before.Assessor
 		r.Opened, r.Closed, r.Latency, r.Reason = before.Opened, before.Closed, before.Latency, before.Reason
 		if past.narrative == nil || state.Embedder != c.opts.Embedder.ID() {
 			r.WitnessGap = before.WitnessGap
@@ -217,7 +221,6 @@ func (c *Companion) trendRecord(state *fold.State, depths []float64, found []vas
 	if x := mean(s.Reactivity, s.Gated); x != nil {
 		r.LoadRajas = *x
 	}
-	r.ByBuiltin = 1
 	gunas, weights := make([]reactivation.Guna, 0, len(found)), make([]float64, 0, len(found))
 	for _, v := range found {
 		gunas, weights = append(gunas, v.Guna), append(weights, v.Influence)
@@ -277,7 +280,7 @@ func (c *Companion) summaryOf(state *fold.State, digest [32]byte, depths []float
 	out := soul.Summary{
 		Session: r.Session, Date: r.Date, ClosedAt: r.Closed,
 		Identity: c.store.Meta().ID, LineageVersion: "none", StoreDigest: hex.EncodeToString(digest[:]),
-		Assessor: c.opts.Assessor.ID(), GStore: r.GStore.Guna(), GAhamkara: r.GAhamkara.Guna(), WitnessGap: r.WitnessGap,
+		Assessor: cmp.Or(r.Assessor, c.opts.Assessor.ID()), GStore: r.GStore.Guna(), GAhamkara: r.GAhamkara.Guna(), WitnessGap: r.WitnessGap,
 		Given: given, Events: len(state.Impressions) + len(state.Links), Impressions: r.Impressions,
 		Trend: append(c.before(r.Session), r),
 	}

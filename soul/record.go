@@ -51,9 +51,11 @@ type Record struct {
 	Valence *float64 `json:"valence"`
 
 	// ByModel and ByBuiltin are the parts of the events that each assessor
-	// judged, in [0,1].
+	// judged, in [0,1]; both are 0 without events. Assessor is who judged most,
+	// empty where that is not known.
 	ByModel   float64 `json:"assessed_by_model"`
 	ByBuiltin float64 `json:"assessed_by_builtin"`
+	Assessor  string  `json:"assessor,omitempty"`
 	Latency   Latency `json:"latency"`
 }
 

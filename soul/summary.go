@@ -26,7 +26,7 @@ type Summary struct {
 	Identity       string
 	LineageVersion string
 	StoreDigest    string
-	// Assessor names who judged this session's experiences.
+	// Assessor names who judged most of this session's experiences.
 	Assessor string
 
 	// GStore is the character of the store, GAhamkara the identity's own.
