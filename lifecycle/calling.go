@@ -251,7 +251,9 @@ func (c *Companion) settleNames(ctx context.Context, done []unnamed, generation 
 		if u.Name != "" && taken {
 			u.modelName = u.refused(c.opts.Now) // no two are called alike
 		}
-		if u.Name != "" {
+		if u.Name == "" {
+			c.counts.unnamed.Add(1)
+		} else {
 			u.Tries, u.Next = 0, 0
 			found[at].Name = u.Name
 			given++

@@ -535,7 +535,10 @@ func (c *Companion) modelID() string {
 func short(digest string) string { return digest[:min(12, len(digest))] }
 
 // counts are what happened since the start.
-type counts struct{ fallbacks, reassessed, givenUp atomic.Int64 }
+type counts struct {
+	fallbacks, reassessed, givenUp   atomic.Int64
+	reflections, unnamed, unnarrated atomic.Int64
+}
 
 // modelStatus is how the model is, nil where there is none.
 func (c *Companion) modelStatus() (*ModelStatus, error) {
@@ -545,6 +548,7 @@ func (c *Companion) modelStatus() (*ModelStatus, error) {
 	out := &ModelStatus{
 		ModelState: c.opts.Model.State(),
 		Fallbacks:  c.counts.fallbacks.Load(), Reassessed: c.counts.reassessed.Load(), GivenUp: c.counts.givenUp.Load(),
+		Reflections: c.counts.reflections.Load(), Unnamed: c.counts.unnamed.Load(), Unnarrated: c.counts.unnarrated.Load(),
 	}
 	return out, c.store.Values(prefixOwed, func(string, []byte) error { out.Owed++; return nil })
 }

@@ -94,6 +94,7 @@ func (c *Companion) narrate(ctx context.Context) error {
 	case err != nil:
 		c.log.Info("the built-in words stay in SOUL.md", "session", s.Session, "why", err)
 		if n.Tries++; n.Tries >= mostNarrations {
+			c.counts.unnarrated.Add(1)
 			return c.settleNarration(ctx, nil, nil)
 		}
 		n.Next = now.Add(firstPause << n.Tries).Unix()

@@ -244,6 +244,7 @@ func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, ou
 			return nil
 		}
 		out.Why = err.Error()
+		c.counts.reflections.Add(1)
 	}
 	out.By = ByReflection
 	return pass(reflection(woven, !r.Forget))

@@ -189,6 +189,12 @@ type ModelStatus struct {
 	Owed       int64 `json:"owed"`
 	Reassessed int64 `json:"reassessed"`
 	GivenUp    int64 `json:"given_up"`
+	// Reflections counts talks that the built-in reflection answered in its place,
+	// Unnamed answers of no use where it was to name a tendency, Unnarrated sessions
+	// whose built-in words stay because it had none of use.
+	Reflections int64 `json:"reflections"`
+	Unnamed     int64 `json:"unnamed"`
+	Unnarrated  int64 `json:"unnarrated"`
 }
 
 // RecallQuery asks for entries by meaning and by words.

@@ -159,29 +159,45 @@ func ofStatus(c Companion) Collector {
 		if s.Backups.Taken != nil {
 			out = append(out, Gauge("jivad_backup_age_seconds", "Age of the newest backup.", s.Backups.Age))
 		}
-		return append(append(out, ofModel(s.Model)...), ofSessions(s)...), nil
+		return append(append(out, ofModels(s)...), ofSessions(s)...), nil
 	}
 }
 
-// ofModel tells how the model does, nothing where there is none.
-func ofModel(m *lifecycle.ModelStatus) []Family {
-	if m == nil {
-		return nil
+// ofModels tells how the models of a server do, nothing where there are none.
+func ofModels(s lifecycle.Status) (out []Family) {
+	up := func(m lifecycle.ModelState) float64 {
+		if m.Away != "" {
+			return 0
+		}
+		return 1
 	}
-	up := 1.0
-	if m.Away != "" {
-		up = 0
+	if e := s.EmbedderState; e != nil {
+		out = append(out,
+			Gauge("jivad_embedder_up", "1 while the embedder can be asked.", up(*e)),
+			Gauge("jivad_embedder_waiting", "Entries of the diary that wait for it.", float64(s.Waiting)))
 	}
-	return []Family{
-		Gauge("jivad_model_up", "1 while the model can be asked.", up),
-		Counter("jivad_model_calls_total", "Requests to the model.", float64(m.Calls)),
-		Counter("jivad_model_repairs_total", "Second tries after an answer that could not be used.", float64(m.Repairs)),
-		Counter("jivad_model_failures_total", "Answers that could not be used.", float64(m.Failures)),
-		Counter("jivad_model_fallbacks_total", "Entries that the built-in assessor judged in its place.", float64(m.Fallbacks)),
-		Counter("jivad_model_reassessed_total", "Entries that it judged again.", float64(m.Reassessed)),
-		Counter("jivad_model_given_up_total", "Entries that it had no answer for.", float64(m.GivenUp)),
-		Gauge("jivad_model_owed", "Entries that it is still to judge.", float64(m.Owed)),
+	if m := s.Model; m != nil {
+		out = append(out,
+			Gauge("jivad_model_up", "1 while the model can be asked.", up(m.ModelState)),
+			Counter("jivad_model_fallbacks_total", "Entries that the built-in assessor judged in its place.", float64(m.Fallbacks)),
+			Counter("jivad_model_reassessed_total", "Entries that it judged again.", float64(m.Reassessed)),
+			Counter("jivad_model_given_up_total", "Entries that it had no answer for.", float64(m.GivenUp)),
+			Counter("jivad_model_reflections_total", "Talks that the built-in reflection answered in its place.", float64(m.Reflections)),
+			Counter("jivad_model_unnamed_total", "Answers of no use where it was to name a tendency; the built-in name stays.", float64(m.Unnamed)),
+			Counter("jivad_model_unnarrated_total", "Sessions whose built-in words stay because it had none of use.", float64(m.Unnarrated)),
+			Gauge("jivad_model_owed", "Entries that it is still to judge.", float64(m.Owed)))
 	}
+	asked := s.EmbedderState // the counts are of the server, whichever model is asked
+	if s.Model != nil {
+		asked = &s.Model.ModelState
+	}
+	if asked == nil {
+		return out
+	}
+	return append(out,
+		Counter("jivad_model_calls_total", "Requests to the models of the server.", float64(asked.Calls)),
+		Counter("jivad_model_repairs_total", "Second tries after an answer that could not be used.", float64(asked.Repairs)),
+		Counter("jivad_model_failures_total", "Answers that could not be used.", float64(asked.Failures)))
 }
 
 func ofSessions(s lifecycle.Status) []Family {
