@@ -128,13 +128,6 @@ func (c *Companion) kept(body fold.Body, n Note, found string) (chitta.Entry, er
 		if x, ok := e.Body.(fold.Experienced); ok {
 			how = less(how, c.opts.Retention.of(x.Category, x.Source))
 		}
-		_, before, err := c.textOf(b.Target)
-		if err != nil {
-			return chitta.Entry{}, err
-		}
-		if before == KeepGist || before == KeepNone { // a model may have found more than is set
-			how = less(how, before)
-		}
 	}
 	text := how.keep(n)
 	return chitta.Entry{Body: body, Text: text, NoText: text == nil}, nil
