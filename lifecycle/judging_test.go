@@ -93,12 +93,7 @@ func (w *wise) behaves(answer func(context.Context, lifecycle.Experience) (lifec
 
 // thoughtful is a world with a model, and a daemon that runs in it.
 func thoughtful(t *testing.T, m *wise) (*world, *lifecycle.Companion) {
-	return thoughtfulAgain(t, newWorld(t), m)
-}
-
-// thoughtfulAgain is that in a world that there is.
-func thoughtfulAgain(t *testing.T, w *world, m *wise) (*world, *lifecycle.Companion) {
-	t.Helper()
+	w := newWorld(t)
 	w.opts.Model, w.opts.Deadline = m, 10*time.Second
 	w.opts.Now = func() (time.Time, bool) { return time.Now(), true }
 	c := w.live(t)

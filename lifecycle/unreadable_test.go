@@ -1,13 +1,12 @@
 package lifecycle_test
 
 import (
-	"errors"
+	"bytes"
+	"os"
 	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	bolt "go.etcd.io/bbolt"
 
 	"github.com/jivad/jivad/chitta"
 )
@@ -16,27 +15,14 @@ import (
 func TestAnEntryThatCannotBeRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &wise{away: "starting", digest: "abc"}
-		w := newWorld(t)
-		w.opts.Model = m
-		c := w.live(t)
-		for _, text := range []string{"The first.", "The second.", "The third."} {
+		w, c := thoughtful(t, m)
+		for _, text := range []string{"Zanzibarine.", "The second.", "The third."} {
 			w.write(t, c, text)
 		}
-		w.end(t, c)
-		db, err := bolt.Open(filepath.Join(w.dir, chitta.FileName), 0o600, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(db.Update(func(tx *bolt.Tx) error {
-			texts := tx.Bucket([]byte("texts"))
-			k, v := texts.Cursor().First()
-			v = append([]byte(nil), v...)
-			v[len(v)-1] ^= 1
-			return texts.Put(append([]byte(nil), k...), v)
-		}), db.Close()); err != nil {
-			t.Fatal(err)
-		}
-		_, c = thoughtfulAgain(t, w, m)
+		synctest.Wait()
+		path, whole, broken := filepath.Join(w.dir, chitta.FileName), `{"body":"Zanzibarine.`, `{"body":"Xanzibarine.`
+		overwrite(t, path, whole, broken)
+		defer overwrite(t, path, broken, whole) // before all is verified
 		m.is("", "abc")
 		time.Sleep(time.Minute)
 		synctest.Wait()
@@ -49,4 +35,33 @@ func TestAnEntryThatCannotBeRead(t *testing.T) {
 			t.Errorf("after hours: %+v", s)
 		}
 	})
+}
+
+// overwrite puts some bytes of a file in the place of others, of the same length.
+func overwrite(t *testing.T, path, old, with string) {
+	t.Helper()
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close() //nolint:errcheck // as it is
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for at := 0; ; at++ {
+		i := bytes.Index(whole[at:], []byte(old))
+		if i < 0 {
+			break
+		}
+		at += i
+		found = true
+		if _, err := file.WriteAt([]byte(with), int64(at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !found {
+		t.Fatal("it is not in the file")
+	}
 }
