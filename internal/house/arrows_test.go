@@ -41,7 +41,7 @@ var arrows = map[string][]string{
 	"internal/builtin/train":   {"internal/builtin", "chitta/fold", "reactivation", "lifecycle"}, // fits its tables
 	"internal/ollama":          {"chitta/fold", "reactivation", "gate", "lifecycle", "lifecycle/prompt"},
 	"internal/api":             {"lifecycle", "soul"},
-	"internal/door":            {"lifecycle"},
+	"internal/door":            {"lifecycle", "lifecycle/prompt"},
 	"internal/config":          {"boards", "gate", "reactivation"},
 	"internal/torture":         {"internal/api", "internal/sample", "lifecycle", "soul"}, // takes the program apart, is no part of it
 	"cmd/jivad":                {"*"},                                                    // the only place that wires
