@@ -65,7 +65,11 @@ type prepared struct {
 // remembered in order, so where the store fails at one note, those behind it are
 // given up: they would stand before it when it is tried again. Only the worker
 // touches it.
-type course struct{ broken error }
+type course struct {
+	broken error
+	// strict gives them up after any fault, those of the note itself too.
+	strict bool
+}
 
 // run lets one note of it be remembered, unless an earlier one was not.
 func (o *course) run(remember func() error) error {
@@ -76,7 +80,7 @@ func (o *course) run(remember func() error) error {
 		return o.broken
 	}
 	err := remember()
-	if !errors.Is(err, ErrUnjudged) { // that is the note's own fault, and keeps no other out
+	if o.strict || !errors.Is(err, ErrUnjudged) { // that is the note's own fault, and keeps no other out
 		o.broken = err
 	}
 	return err
@@ -157,8 +161,13 @@ func (p *pending) wait(ctx context.Context) (Receipt, error) {
 
 // submit queues a note: embedding and judging ahead, then the fold in its turn.
 func (c *Companion) submit(ctx context.Context, l line, p *prepared) (*pending, error) {
+	return c.submitHurrying(ctx, context.Background(), l, p)
+}
+
+// submitHurrying does that, and waits for no judgement of the model once pressed is done.
+func (c *Companion) submitHurrying(ctx, pressed context.Context, l line, p *prepared) (*pending, error) {
 	r := &pending{}
-	hurry, press := context.WithCancel(context.Background())
+	hurry, press := context.WithCancel(pressed)
 	p.queued = time.Now()
 	r.task = &task{
 		hurry: press,

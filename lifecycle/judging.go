@@ -46,7 +46,7 @@ func (c *Companion) judge(ctx context.Context, p *prepared, hurry context.Contex
 		return out, nil
 	}
 	out.owed = true
-	if p.policy == history || c.opts.Model.State().Away != "" {
+	if p.policy == history || hurry.Err() != nil || c.opts.Model.State().Away != "" {
 		c.counts.fallbacks.Add(1)
 		return out, nil
 	}

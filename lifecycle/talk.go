@@ -113,21 +113,54 @@ const (
 // answered is kept beside it. It returns when that is durable. What was answered is
 // known again when it comes back, in the diary say.
 func (c *Companion) Remember(ctx context.Context, t Turn) (Receipt, error) {
+	receipts, err := c.RememberAll(ctx, context.Background(), []Turn{t})
+	if err != nil {
+		return Receipt{}, err
+	}
+	return receipts[0], nil
+}
+
+// RememberAll does that with turns in their order. Those behind one that fails are not
+// remembered: the error is that of turns[len(receipts)]. When hurry is done no judgement
+// of the model is waited for any more; it judges later what it did not judge.
+func (c *Companion) RememberAll(ctx, hurry context.Context, turns []Turn) (receipts []Receipt, err error) {
+	together := &course{strict: true}
+	var all []*pending
+	for _, t := range turns {
+		var p *prepared
+		if p, err = c.preparedTurn(t); err != nil {
+			break
+		}
+		p.course = together
+		var r *pending
+		if r, err = c.submitHurrying(ctx, hurry, interactive, p); err != nil {
+			break
+		}
+		all = append(all, r)
+	}
+	for _, r := range all {
+		receipt, err := r.wait(ctx)
+		if err != nil {
+			return receipts, err
+		}
+		receipts = append(receipts, receipt)
+	}
+	return receipts, err
+}
+
+// preparedTurn is a turn as a note of today.
+func (c *Companion) preparedTurn(t Turn) (*prepared, error) {
 	source := cmp.Or(t.Source, sourceChat)
 	if source != sourceChat && !strings.HasPrefix(source, sourceChat+":") {
 		source = sourceChat + ":" + source
 	}
 	p, err := c.newPrepared(Note{Text: t.Said, Date: c.today(), Source: source}, live)
 	if err != nil {
-		return Receipt{}, err
+		return nil, err
 	}
 	p.answer, p.by = clip(strings.ToValidUTF8(t.Answered, "\uFFFD"), longestAnswer), clip(t.By, 128)
 	p.told = t.Told
-	r, err := c.submit(ctx, interactive, p)
-	if err != nil {
-		return Receipt{}, err
-	}
-	return r.wait(ctx)
+	return p, nil
 }
 
 // Reflect answers without a model: with what is remembered of it, and no more. It is

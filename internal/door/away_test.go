@@ -37,6 +37,10 @@ func (k *keeper) Remember(_ context.Context, t lifecycle.Turn) (lifecycle.Receip
 	return lifecycle.Receipt{}, nil
 }
 
+func (k *keeper) RememberAll(ctx, _ context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error) {
+	return inOrder(ctx, turns, k.Remember)
+}
+
 // What was said while the embedder is away is remembered when it is back, in order;
 // the client is gone and cannot try again. A daemon that ends does not wait for it.
 func TestTurnsWaitForTheEmbedder(t *testing.T) {

@@ -26,7 +26,7 @@ import (
 // Companion is what the door needs of one.
 type Companion interface {
 	Weave(ctx context.Context, said string, recall int) (lifecycle.Woven, error)
-	Remember(context.Context, lifecycle.Turn) (lifecycle.Receipt, error)
+	RememberAll(ctx, hurry context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error)
 	Reflect(ctx context.Context, said string) (string, error)
 	// Talking says that a model is to answer somebody now, until done is called.
 	Talking() (done func())

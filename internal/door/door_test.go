@@ -60,6 +60,22 @@ func (f *fake) Remember(ctx context.Context, t lifecycle.Turn) (lifecycle.Receip
 	return lifecycle.Receipt{}, f.reject
 }
 
+func (f *fake) RememberAll(ctx, _ context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error) {
+	return inOrder(ctx, turns, f.Remember)
+}
+
+// inOrder remembers turns until one fails.
+func inOrder(ctx context.Context, turns []lifecycle.Turn, remember func(context.Context, lifecycle.Turn) (lifecycle.Receipt, error)) (receipts []lifecycle.Receipt, err error) {
+	for _, t := range turns {
+		r, err := remember(ctx, t)
+		if err != nil {
+			return receipts, err
+		}
+		receipts = append(receipts, r)
+	}
+	return receipts, nil
+}
+
 func (f *fake) Talking() func() {
 	f.talking.Add(1)
 	return func() { f.talking.Add(-1) }

@@ -12,124 +12,210 @@ import (
 )
 
 const (
-	// maxTurns is how many turns may wait to be remembered.
-	maxTurns = 256
+	// maxTurns is how many turns may wait to be remembered, waitingTurns how many bytes
+	// they may have together.
+	maxTurns     = 256
+	waitingTurns = 16 << 20
+	// handful is how many turns are remembered at a time.
+	handful = 32
 	// tryAgain is the pause before a turn is tried again that the embedder is away for,
 	// or had no usable answer for; the latter is tried so often in all.
 	tryAgain    = 5 * time.Second
 	mostAnswers = 3
+	// hurryAfter is how long a turn is judged at leisure while others wait behind it.
+	hurryAfter = 2 * time.Second
 )
 
-// turns remembers what was said, one at a time and in the order of the answers, and
-// in nobody's way.
+// turns remembers what was said, in the order of the answers, and in nobody's way.
 type turns struct {
 	companion Companion
 	log       *slog.Logger
-	queue     chan lifecycle.Turn
 	done      tally
-	// giveUp ends the work on what waits; ended is closed when all of it is done.
+	// ctx is what the work is done under. giveUp ends it; ended is closed when all of it
+	// is done.
+	ctx    context.Context
 	giveUp context.CancelFunc
 	ended  chan struct{}
-	// closing is closed when no more turns come: then none waits for an embedder.
-	closing chan struct{}
+	// closing is done when the daemon ends: then nothing waits for an embedder, and no
+	// judgement is waited for.
+	closing context.Context
+	hurry   context.CancelFunc
 	// held is true while the first turn waits for the embedder.
 	held atomic.Bool
+	// tooLong has the log say of the first turn that is too long to be kept.
+	tooLong sync.Once
 
-	mu     sync.Mutex
+	mu sync.Mutex
+	// change is told of turns that come, and of the end of them.
+	change *sync.Cond
+	// waits are the turns that are not remembered yet, those that are worked at too;
+	// size is how many bytes they have.
+	waits  []lifecycle.Turn
+	size   int
 	closed bool
+	// press has the turns that are worked at hurry, nil where none are.
+	press func()
 }
 
 func newTurns(c Companion, log *slog.Logger) *turns {
-	ctx, cancel := context.WithCancel(context.Background())
-	t := &turns{companion: c, log: log, queue: make(chan lifecycle.Turn, maxTurns), giveUp: cancel, ended: make(chan struct{}), closing: make(chan struct{})}
-	go t.work(ctx)
+	t := &turns{companion: c, log: log, ended: make(chan struct{})}
+	t.ctx, t.giveUp = context.WithCancel(context.Background())
+	t.closing, t.hurry = context.WithCancel(context.Background())
+	t.change = sync.NewCond(&t.mu)
+	go t.work()
 	return t
 }
 
 // add has a turn remembered. Where too many wait it is lost, and counted.
 func (t *turns) add(turn lifecycle.Turn) {
+	if len(turn.Said) > lifecycle.MaxNote {
+		t.done.add("", turnFailed)
+		t.tooLong.Do(func() {
+			t.log.Warn("a turn of a conversation is not remembered: what was said is longer than 1 MB; others like it are only counted")
+		})
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.closed {
-		select {
-		case t.queue <- turn:
-			return
-		default:
-		}
+	size := sizeOf(turn)
+	if t.closed || len(t.waits) == maxTurns || t.size+size > waitingTurns {
+		t.done.add("", turnDropped)
+		t.log.Warn("a turn of a conversation is not remembered: too many wait, or the daemon is stopping")
+		return
 	}
-	t.done.add("", turnDropped)
-	t.log.Warn("a turn of a conversation is not remembered: too many wait, or the daemon is stopping")
+	t.waits, t.size = append(t.waits, turn), t.size+size
+	if t.press != nil {
+		t.press()
+	}
+	t.change.Signal()
 }
 
-func (t *turns) work(ctx context.Context) {
+// sizeOf is how many bytes a turn has.
+func sizeOf(turn lifecycle.Turn) int { return len(turn.Said) + len(turn.Answered) }
+
+func (t *turns) work() {
 	defer close(t.ended)
-	for turn := range t.queue {
-		if ctx.Err() != nil {
-			t.done.add("", turnDropped)
+	// answers is how often the first turn had an answer of no use.
+	for answers := 0; ; {
+		some := t.next()
+		if some == nil {
+			return
+		}
+		again := t.remember(some, &answers)
+		if !again {
+			answers = 0
 			continue
 		}
-		receipt, err := t.remember(ctx, turn)
-		switch {
-		case err == nil && receipt.Duplicate:
-			t.done.add("", turnDuplicate)
-		case err == nil:
-			t.done.add("", turnRemembered)
-		case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-			t.done.add("", turnDropped)
-		case errors.Is(err, lifecycle.ErrEmbedderAway):
-			t.done.add("", turnDropped)
-			t.log.Warn("a turn of a conversation is not remembered: the daemon stops while the embedder is away", "error", err)
-		default:
-			t.done.add("", turnFailed)
-			t.log.Warn("a turn of a conversation could not be remembered", "error", err)
-		}
-	}
-}
-
-// remember has a turn become an event. The client is gone by then and cannot try again,
-// so while the embedder is away the turn waits here, and those behind it, for as long as
-// the daemon runs.
-func (t *turns) remember(ctx context.Context, turn lifecycle.Turn) (lifecycle.Receipt, error) {
-	defer t.held.Store(false)
-	for answers := 0; ; {
-		receipt, err := t.companion.Remember(ctx, turn)
-		switch {
-		case errors.Is(err, lifecycle.ErrEmbedderAway):
-			t.held.Store(true)
-		case errors.Is(err, lifecycle.ErrModelAnswer) && answers < mostAnswers-1:
-			answers++
-		default:
-			return receipt, err
-		}
 		select {
-		case <-t.closing:
-			return receipt, err
+		case <-t.closing.Done():
 		case <-time.After(tryAgain):
 		}
 	}
 }
 
-// close waits for what is in the queue until ctx ends, and gives up the rest.
+// next are the turns to remember now, nil when no more come. While the first waits for
+// the embedder it is tried alone.
+func (t *turns) next() []lifecycle.Turn {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(t.waits) == 0 && !t.closed {
+		t.change.Wait()
+	}
+	n := min(len(t.waits), handful)
+	if t.held.Load() {
+		n = min(n, 1)
+	}
+	if n == 0 {
+		return nil
+	}
+	return append([]lifecycle.Turn(nil), t.waits[:n]...)
+}
+
+// remember has turns become events. The client is gone by then and cannot try again, so
+// while the embedder is away the first turn that it is away for waits, and those behind
+// it, for as long as the daemon runs. Then again is true.
+func (t *turns) remember(some []lifecycle.Turn, answers *int) (again bool) {
+	hurry, now := context.WithCancel(t.closing)
+	defer now()
+	t.pressing(now, len(some))
+	defer t.pressing(nil, 0)
+	receipts, err := t.companion.RememberAll(t.ctx, hurry, some)
+	for _, r := range receipts {
+		*answers = 0
+		t.finished(r, nil)
+	}
+	switch {
+	case err == nil:
+		return false
+	case t.closing.Err() != nil:
+	case errors.Is(err, lifecycle.ErrEmbedderAway):
+		t.held.Store(true)
+		return true
+	case errors.Is(err, lifecycle.ErrModelAnswer) && *answers < mostAnswers-1:
+		*answers++
+		return true
+	}
+	t.finished(lifecycle.Receipt{}, err)
+	return false
+}
+
+// pressing notes how the n turns that are worked at are made to hurry. They are, a
+// while after others wait.
+func (t *turns) pressing(now func(), n int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if now == nil {
+		t.press = nil
+		return
+	}
+	t.press = sync.OnceFunc(func() { time.AfterFunc(hurryAfter, now) })
+	if n > 1 || len(t.waits) > n {
+		t.press()
+	}
+}
+
+// finished takes the first turn off those that wait, and says what became of it.
+func (t *turns) finished(receipt lifecycle.Receipt, err error) {
+	t.mu.Lock()
+	t.size -= sizeOf(t.waits[0])
+	t.waits[0] = lifecycle.Turn{}
+	t.waits = t.waits[1:]
+	t.mu.Unlock()
+	t.held.Store(false)
+	switch {
+	case err == nil && receipt.Duplicate:
+		t.done.add("", turnDuplicate)
+	case err == nil:
+		t.done.add("", turnRemembered)
+	case t.ctx.Err() != nil:
+		t.done.add("", turnDropped)
+	case errors.Is(err, lifecycle.ErrEmbedderAway):
+		t.done.add("", turnDropped)
+		t.log.Warn("a turn of a conversation is not remembered: the daemon stops while the embedder is away", "error", err)
+	default:
+		t.done.add("", turnFailed)
+		t.log.Warn("a turn of a conversation could not be remembered", "error", err)
+	}
+}
+
+// close waits for what waits until ctx ends, and gives up the rest.
 func (t *turns) close(ctx context.Context) {
 	t.mu.Lock()
-	if !t.closed {
-		t.closed = true
-		close(t.queue)
-		close(t.closing)
-	}
+	t.closed = true
+	t.change.Signal()
 	t.mu.Unlock()
+	t.hurry()
 	defer t.giveUp()
 	select {
 	case <-t.ended:
 	case <-ctx.Done():
-		t.log.Warn("the daemon stops before all turns of conversations were remembered", "turns", len(t.queue)+1)
+		t.log.Warn("the daemon stops before all turns of conversations were remembered", "turns", t.waiting())
 	}
 }
 
-// waiting is how many turns wait.
+// waiting is how many turns wait, those that are worked at too.
 func (t *turns) waiting() int {
-	if t.held.Load() {
-		return len(t.queue) + 1
-	}
-	return len(t.queue)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.waits)
 }
