@@ -85,8 +85,8 @@ func (d *doorway) held() string {
 	return fmt.Sprintf("%s at the door %s for the embedder; what waits is lost if the daemon stops before it is back", count(n, "turn of a conversation", "turns of conversations"), verb)
 }
 
-// close ends the answers that are on their way, and has what was said remembered
-// until ctx ends.
+// close ends the answers that are on their way, waits until they are noted, and has what
+// was said remembered until ctx ends.
 func (d *doorway) close(ctx context.Context) {
 	if d.server == nil {
 		return

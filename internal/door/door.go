@@ -54,6 +54,7 @@ type Door struct {
 	proxy  *httputil.ReverseProxy
 	turns  *turns
 	away   away
+	inside inside
 	// mark is on every request that is passed on, so that a server that is this door
 	// is noticed.
 	mark     string
@@ -77,6 +78,8 @@ const (
 	weaveTimeout = 2 * time.Second
 	// reflectTimeout bounds an answer of the companion's own.
 	reflectTimeout = 30 * time.Second
+	// leaveTimeout is how long a door that closes waits for requests to end.
+	leaveTimeout = 5 * time.Second
 )
 
 // New makes a door. Close it, so that no turn is lost.
@@ -84,7 +87,7 @@ func New(o Options) (*Door, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Door{opts: o, mark: rand.Text(), opened: time.Now().UTC(), turns: newTurns(o.Companion, o.Log)}
+	d := &Door{opts: o, mark: rand.Text(), opened: time.Now().UTC(), inside: inside{empty: make(chan struct{})}, turns: newTurns(o.Companion, o.Log)}
 	if o.Server != "" {
 		var err error
 		if d.server, err = url.Parse(o.Server); err != nil || d.server.Host == "" {
@@ -107,9 +110,14 @@ func New(o Options) (*Door, error) {
 	return d, nil
 }
 
-// Close waits until the turns that wait are remembered, or ctx ends. Requests should
-// have ended before.
+// Close lets no request in any more, and waits until those that are on their way have
+// been answered and the turns that wait are remembered, or ctx ends. Their clients should
+// be gone before.
 func (d *Door) Close(ctx context.Context) {
+	d.turns.hurry() // what waits is remembered meanwhile
+	leaving, cancel := context.WithTimeout(ctx, leaveTimeout)
+	defer cancel()
+	d.inside.close(leaving)
 	d.turns.close(ctx)
 	d.proxy.Transport.(again).CloseIdleConnections()
 }
@@ -130,6 +138,11 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	e := &exchange{door: d, w: newPaced(w), endpoint: endpointOf(r.URL.Path), outcome: outcomePassed, client: r.Context(), came: time.Now()}
 	defer func() { d.requests.add(e.endpoint, e.outcome) }()
+	if !d.inside.enter() {
+		e.refuse(http.StatusServiceUnavailable, "jivad is stopping; try again when it runs")
+		return
+	}
+	defer d.inside.leave()
 	if r.Header.Get(headerMark) == d.mark {
 		e.refuse(http.StatusLoopDetected, "model.server is the address of this door; set it to that of an Ollama server")
 		return
