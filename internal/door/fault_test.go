@@ -74,14 +74,21 @@ func TestServerFails(t *testing.T) {
 		}, 404, `{"error":"model 'm' not found"}`, outcomeWoven},
 		"empty": {func(http.ResponseWriter, *http.Request) {}, 200, "", outcomeFailed},
 		"no answer at all": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-			502, "", outcomeFailed},
+			502, `did not answer: it closed the connection"}`, outcomeFailed},
+		"words of its own": {func(w http.ResponseWriter, _ *http.Request) {
+			c, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				_, _ = io.WriteString(c, "SSH-2.0-canary\r\n\r\n")
+				_ = c.Close()
+			}
+		}, 502, `did not answer: what it sent is no answer of an Ollama server; see to it that model.server is the address of one"}`, outcomeFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake()
 			u := newUpstream(t, tc.serve)
 			d, s := open(t, f, u.URL)
 			response, answer := post(t, s.URL+"/api/chat", hello)
-			if response.StatusCode != tc.status || tc.answer != "" && answer != tc.answer {
+			if response.StatusCode != tc.status || tc.answer != "" && answer != tc.answer && (tc.status != 502 || !strings.HasSuffix(answer, tc.answer)) {
 				t.Errorf("%d %s", response.StatusCode, answer)
 			}
 			if tc.status == 502 && (!strings.Contains(answer, `{"error":"the model server at `+u.URL) || strings.Contains(answer, "Hello")) {

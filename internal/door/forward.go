@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/jivad/jivad/lifecycle"
@@ -157,8 +158,20 @@ func (d *Door) unanswered(_ http.ResponseWriter, r *http.Request, err error) {
 		e.alone()
 	default:
 		e.outcome = outcomeFailed
-		complain(e.w, http.StatusBadGateway, "the model server at "+d.server.String()+" did not answer: "+err.Error())
+		complain(e.w, http.StatusBadGateway, "the model server at "+d.server.String()+" did not answer: "+noAnswer(err))
 	}
+}
+
+// noAnswer says why, without words of the server: they may be anything.
+func noAnswer(err error) string {
+	var late net.Error
+	switch {
+	case errors.As(err, &late) && late.Timeout():
+		return "it took too long"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		return "it closed the connection"
+	}
+	return "what it sent is no answer of an Ollama server; see to it that model.server is the address of one"
 }
 
 // refuse answers a request that is not passed on.
