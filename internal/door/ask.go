@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -19,7 +20,8 @@ type member struct {
 	value json.RawMessage
 }
 
-// parseObject takes an object apart; nil is what is none.
+// parseObject takes an object apart; nil is what is none. What follows it is left out:
+// the server does not look at it either.
 func parseObject(body []byte) object {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -42,9 +44,6 @@ func parseObject(body []byte) object {
 		out = append(out, m)
 	}
 	if _, err := d.Token(); err != nil {
-		return nil
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil
 	}
 	return out
@@ -103,9 +102,26 @@ func quoted(s string) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// noMemory at the end of a model's name asks for the model without memory. It can
-// stand in a tag, so that every client takes it for a name.
-const noMemory = "-nomemory"
+var (
+	// noMemory at the end of a model's name, or before its tag, asks for the model without
+	// memory. It can stand in a tag, so that every client takes it for a name.
+	noMemory = regexp.MustCompile(`(?i)\s*-nomemory\s*(:|$)`)
+	// perhaps is what else may be meant so: then there is no memory either, and the name
+	// stays as it is.
+	perhaps = regexp.MustCompile(`(?i)no[-_\s]?memory`)
+)
+
+// withoutMemory takes the suffix off a model's name; off says that it, or what may be
+// meant for it, was there.
+func withoutMemory(name string) (model string, off bool) {
+	if !perhaps.MatchString(name) {
+		return name, false
+	}
+	if model = noMemory.ReplaceAllString(name, "$1"); model != name {
+		model = strings.TrimSpace(model)
+	}
+	return model, true
+}
 
 // ask is a request that was read.
 type ask struct {
@@ -146,9 +162,9 @@ func (e *exchange) take(r *http.Request) (release func(), ok bool) {
 	e.ask.object = parseObject(e.ask.body)
 	for _, key := range []string{"model", "name"} { // the name that clients of old use
 		full := e.ask.object.text(key)
-		model, off := strings.CutSuffix(full, noMemory)
-		if off {
-			e.ask.off = true
+		model, off := withoutMemory(full)
+		e.ask.off = e.ask.off || off
+		if model != full {
 			e.ask.object.set(key, quoted(model))
 			e.ask.body = e.ask.object.bytes()
 		}

@@ -259,6 +259,23 @@ func TestWeaving(t *testing.T) {
 			name: "no memory by name", path: "/api/generate", body: `{"model":"m-nomemory","prompt":"Hello"}`,
 			answer: generateAnswer, want: `{"model":"m","prompt":"Hello"}`, outcome: outcomeOff,
 		},
+		{
+			name: "no memory before a tag", path: "/api/chat", body: `{"model":" m-NoMemory :1b","messages":[{"role":"user","content":"Hello"}]}`,
+			answer: chatAnswer, want: `{"model":"m:1b","messages":[{"role":"user","content":"Hello"}]}`, outcome: outcomeOff,
+		},
+		{
+			name: "no memory with a blank behind", path: "/api/chat", body: `{"model":"m-NOMEMORY ","messages":[{"role":"user","content":"Hello"}]}`,
+			answer: chatAnswer, want: `{"model":"m","messages":[{"role":"user","content":"Hello"}]}`, outcome: outcomeOff,
+		},
+		{
+			name: "perhaps no memory", path: "/api/chat", body: `{"model":"m:nomemory","messages":[{"role":"user","content":"Hello"}]}`,
+			answer: chatAnswer, want: `{"model":"m:nomemory","messages":[{"role":"user","content":"Hello"}]}`, outcome: outcomeOff,
+		},
+		{
+			name: "more than an object", path: "/api/chat", body: `{"model":"m","messages":[{"role":"user","content":"Hello"}]} {"model":"x"} x`,
+			answer: chatAnswer, want: `{"model":"m","messages":[` + sys("Hello") + `,{"role":"user","content":"Hello"}]}`, outcome: outcomeWoven,
+			turn: &lifecycle.Turn{Said: "Hello", Answered: "Good morning.", By: "m", Source: "chat:door"},
+		},
 		{name: "show of no memory", path: "/api/show", body: `{"model":"","name":"m:latest-nomemory"}`, answer: `{}`, want: `{"model":"","name":"m:latest"}`, outcome: outcomePassed},
 		{name: "embed of no memory", path: "/api/embed", body: `{"model":"e-nomemory","input":["a"]}`, answer: `{}`, want: `{"model":"e","input":["a"]}`, outcome: outcomePassed},
 		{name: "load by generate", path: "/api/generate", body: `{"model":"m","keep_alive":0}`, answer: `{"done":true}`, want: `{"model":"m","keep_alive":0}`, outcome: outcomePassed},
