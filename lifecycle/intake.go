@@ -108,7 +108,7 @@ func (c *Companion) Write(ctx context.Context, n Note) (Receipt, error) {
 
 // newPrepared checks a note before any work is done for it.
 func (c *Companion) newPrepared(n Note, how policy) (*prepared, error) {
-	if !strings.ContainsFunc(n.Text, visible) {
+	if IsEmpty(n.Text) {
 		return nil, ErrEmpty
 	}
 	if len(n.Text) > MaxNote {
@@ -140,6 +140,9 @@ func (p *prepared) settle(seq uint64) {
 		p.source.Entries[p.place].Sequence = seq
 	}
 }
+
+// IsEmpty tells whether a text has nothing to remember: nothing in it that a reader sees.
+func IsEmpty(text string) bool { return !strings.ContainsFunc(text, visible) }
 
 // visible tells of characters that a reader sees.
 func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }

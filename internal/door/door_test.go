@@ -276,6 +276,10 @@ func TestWeaving(t *testing.T) {
 			answer: chatAnswer, want: `{"model":"m","messages":[` + sys("Hello") + `,{"role":"user","content":"Hello"}]}`, outcome: outcomeWoven,
 			turn: &lifecycle.Turn{Said: "Hello", Answered: "Good morning.", By: "m", Source: "chat:door"},
 		},
+		{
+			name: "nothing that can be seen", path: "/api/chat", body: `{"model":"m","messages":[{"role":"user","content":"\u200b"}]}`,
+			answer: chatAnswer, want: `{"model":"m","messages":[` + sys("") + `,{"role":"user","content":"\u200b"}]}`, outcome: outcomeWoven,
+		},
 		{name: "show of no memory", path: "/api/show", body: `{"model":"","name":"m:latest-nomemory"}`, answer: `{}`, want: `{"model":"","name":"m:latest"}`, outcome: outcomePassed},
 		{name: "embed of no memory", path: "/api/embed", body: `{"model":"e-nomemory","input":["a"]}`, answer: `{}`, want: `{"model":"e","input":["a"]}`, outcome: outcomePassed},
 		{name: "load by generate", path: "/api/generate", body: `{"model":"m","keep_alive":0}`, answer: `{"done":true}`, want: `{"model":"m","keep_alive":0}`, outcome: outcomePassed},

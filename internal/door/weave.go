@@ -48,7 +48,7 @@ func understand(endpoint string, o object) (c conversation) {
 		}
 	}
 	c.plain = c.plain || isChore(c.said)
-	if strings.TrimSpace(c.said) == "" {
+	if lifecycle.IsEmpty(c.said) {
 		c.said = ""
 	}
 	return c
