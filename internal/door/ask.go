@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -133,28 +134,29 @@ type ask struct {
 	off   bool
 }
 
-// take reads the body of a request, and takes the suffix off the model's name. The
-// memory of it is given back by release. Where it is not ok the client was told.
-func (e *exchange) take(r *http.Request) (release func(), ok bool) {
-	_ = e.w.control.SetReadDeadline(time.Now().Add(bodyTimeout)) // not every writer has one
-	held := 0
-	release = func() { e.door.held.Add(int64(-held)) }
+// take reads the body of a request, and takes the suffix off the model's name. The share
+// of memory that it has is given back by release. Where it is not ok the client was told.
+func (e *exchange) take(r *http.Request) (ok bool) {
 	var body bytes.Buffer
 	in := http.MaxBytesReader(e.w.ResponseWriter, r.Body, maxBody)
 	for piece := make([]byte, 32<<10); ; {
+		next := time.Now().Add(chunkTimeout)
+		if last := e.came.Add(bodyTimeout); last.Before(next) {
+			next = last
+		}
+		_ = e.w.control.SetReadDeadline(next) // not every writer has one
 		n, err := in.Read(piece)
 		body.Write(piece[:n])
-		held += n
-		if e.door.held.Add(int64(n)) > heldBodies {
+		if !e.hold(n) {
 			e.refuse(http.StatusServiceUnavailable, "too many large requests at a time; try again")
-			return release, false
+			return false
 		}
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			e.badBody(err)
-			return release, false
+			return false
 		}
 	}
 	_ = e.w.control.SetReadDeadline(time.Time{}) // else it would end the answer
@@ -172,7 +174,63 @@ func (e *exchange) take(r *http.Request) (release func(), ok bool) {
 			e.ask.model = model
 		}
 	}
-	return release, true
+	return true
+}
+
+// hold takes a share of the memory for n more bytes, and tells whether there was one.
+func (e *exchange) hold(n int) bool {
+	within := max(0, min(n, smallBody-e.held))
+	e.held += n
+	small, large := e.door.small.Add(int64(within)), e.door.held.Add(int64(n-within))
+	return small <= heldSmall && (n == within || large <= heldBodies)
+}
+
+// release gives the share of the memory back.
+func (e *exchange) release() {
+	within := min(e.held, smallBody)
+	e.door.small.Add(int64(-within))
+	e.door.held.Add(int64(within - e.held))
+	e.held = 0
+}
+
+// handed is a body on its way to the server. It lets go of it at its end.
+type handed struct {
+	mu   sync.Mutex
+	rest []byte
+}
+
+func (h *handed) Read(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := copy(p, h.rest)
+	if h.rest = h.rest[n:]; len(h.rest) > 0 {
+		return n, nil
+	}
+	h.rest = nil
+	return n, io.EOF
+}
+
+func (h *handed) Close() error { return nil }
+
+// done tells whether all of it was read.
+func (h *handed) done() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.rest == nil
+}
+
+// body is what is sent to the server, once more where that is tried again.
+func (e *exchange) body() io.ReadCloser {
+	e.sent = &handed{rest: e.ask.body}
+	return e.sent
+}
+
+// handedOn lets go of the request once the server has it.
+func (e *exchange) handedOn() {
+	if e.sent != nil && e.sent.done() {
+		e.ask.body, e.ask.object, e.talk.messages = nil, nil, nil
+		e.release()
+	}
 }
 
 // badBody tells a client that its request could not be read.

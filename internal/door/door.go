@@ -60,16 +60,20 @@ type Door struct {
 	mark     string
 	opened   time.Time
 	requests tally
-	// held is how many bytes of requests are held.
-	held atomic.Int64
+	// held is how many bytes of large requests are held, small how many of the first
+	// megabyte of any.
+	held, small atomic.Int64
 }
 
 // Bounds.
 const (
-	// maxBody is the most that a request of JSON may have, in bytes; heldBodies the
-	// most that all of them together may have at a time.
+	// maxBody is the most that a request of JSON may have, in bytes. heldBodies is the
+	// most that all of them together may have at a time beyond smallBody of each, so that
+	// large ones keep no small one out; heldSmall the most of what is within.
 	maxBody    = 32 << 20
+	smallBody  = 1 << 20
 	heldBodies = 64 << 20
+	heldSmall  = 64 << 20
 	// bodyTimeout is how long such a request may take to arrive, chunkTimeout how
 	// long a client may take to send or to take the next piece of anything.
 	bodyTimeout  = 5 * time.Minute
@@ -156,9 +160,8 @@ func (d *Door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		e.forward(r)
 		return
 	}
-	release, ok := e.take(r)
-	defer release()
-	if !ok {
+	defer e.release()
+	if !e.take(r) {
 		return
 	}
 	if (e.endpoint == "chat" || e.endpoint == "generate") && e.ask.object != nil {

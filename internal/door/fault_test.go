@@ -164,13 +164,53 @@ func TestHugeRequests(t *testing.T) {
 	}
 	settle(t, d, "chat", outcomeRefused)
 	d.held.Store(heldBodies)
-	if response, answer := post(t, s.URL+"/api/chat", hello); response.StatusCode != http.StatusServiceUnavailable || !strings.Contains(answer, "try again") {
+	large := `{"model":"m","prompt":"` + strings.Repeat("x", 2*smallBody) + `"}`
+	if response, answer := post(t, s.URL+"/api/embed", large); response.StatusCode != http.StatusServiceUnavailable || !strings.Contains(answer, "try again") {
 		t.Errorf("with much held: %d %s", response.StatusCode, answer)
 	}
+	if response, answer := post(t, s.URL+"/api/chat", hello); response.StatusCode != http.StatusOK {
+		t.Errorf("a small one, with much held: %d %s", response.StatusCode, answer)
+	}
+	d.small.Store(heldSmall)
+	if response, answer := post(t, s.URL+"/api/chat", hello); response.StatusCode != http.StatusServiceUnavailable || !strings.Contains(answer, "try again") {
+		t.Errorf("with many small ones held: %d %s", response.StatusCode, answer)
+	}
+	d.small.Add(-heldSmall)
 	d.held.Add(-heldBodies)
-	wait(t, func() bool { return d.held.Load() == 0 }, func() string { return fmt.Sprint("still held: ", d.held.Load()) })
+	wait(t, func() bool { return d.held.Load() == 0 && d.small.Load() == 0 }, func() string { return fmt.Sprint("still held: ", d.held.Load(), d.small.Load()) })
 	if response, answer := post(t, s.URL+"/api/chat", hello); response.StatusCode != http.StatusOK {
 		t.Errorf("after all that: %d %s", response.StatusCode, answer)
+	}
+}
+
+// A request that the server has is held no longer, however long the answer takes.
+func TestARequestThatWasHandedOnIsNotHeld(t *testing.T) {
+	noLeak(t)
+	f := newFake()
+	end := make(chan struct{})
+	u := newUpstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, chatAnswer[:90])
+		_ = http.NewResponseController(w).Flush()
+		<-end
+		_, _ = io.WriteString(w, chatAnswer[90:])
+	})
+	d, s := open(t, f, u.URL)
+	large := `{"model":"m","messages":[{"role":"user","content":"Hello"}],"x":"` + strings.Repeat("x", 2*smallBody) + `"}`
+	response, err := http.Post(s.URL+"/api/chat", "application/json", strings.NewReader(large))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if held, small := d.held.Load(), d.small.Load(); held != 0 || small != 0 {
+		t.Errorf("while it answers %d and %d are held", held, small)
+	}
+	close(end)
+	answer, err := io.ReadAll(response.Body)
+	if err != nil || string(answer) != chatAnswer {
+		t.Errorf("%q, %v", answer, err)
+	}
+	if turn := f.turn(t); turn.Said != "Hello" || turn.Answered != "Good morning." {
+		t.Errorf("remembered %+v", turn)
 	}
 }
 

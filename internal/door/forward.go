@@ -1,7 +1,6 @@
 package door
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,6 +62,10 @@ type exchange struct {
 	off bool
 	// turn is what is to be remembered, nil for nothing.
 	turn *lifecycle.Turn
+	// held is how many bytes of the body have a share of the door's memory.
+	held int
+	// sent is what is being sent of it, nil where it was not read.
+	sent *handed
 	// came is when the request did, began when the server was asked.
 	came, began time.Time
 }
@@ -81,8 +84,8 @@ func (e *exchange) forward(r *http.Request) {
 		return
 	}
 	if e.ask.body != nil {
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(e.ask.body)), int64(len(e.ask.body))
-		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(e.ask.body)), nil }
+		r.Body, r.ContentLength = e.body(), int64(len(e.ask.body))
+		r.GetBody = func() (io.ReadCloser, error) { return e.body(), nil }
 	}
 	e.began = time.Now()
 	if e.outcome == outcomeWoven {
@@ -129,6 +132,7 @@ func (a again) RoundTrip(r *http.Request) (*http.Response, error) {
 // answered sees an answer of the server before it passes.
 func (d *Door) answered(r *http.Response) error {
 	e := exchangeOf(r.Request.Context())
+	e.handedOn()
 	for name := range r.Header {
 		if strings.HasPrefix(name, "Access-Control-") {
 			r.Header.Del(name) // who may read this is the door's to say
