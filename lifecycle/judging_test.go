@@ -264,6 +264,9 @@ func TestAnEntryWithoutAnAnswer(t *testing.T) {
 		if _, err := c.Forget(t.Context(), lifecycle.ForgetQuery{Match: "zanzibarine"}, nil); err != nil {
 			t.Fatal(err)
 		}
+		if s := modelOf(t, c); s.Owed != 2 {
+			t.Errorf("%d are owed, one of them forgotten", s.Owed)
+		}
 		m.behaves(func(_ context.Context, e lifecycle.Experience) (lifecycle.Assessment, error) {
 			switch {
 			case strings.HasPrefix(e.Text, "Impossible"):

@@ -149,7 +149,8 @@ func (w *rewriting) compose(ctx context.Context, at, before int, state *fold.Sta
 // values are the records of the new store: those of sessions renumbered and
 // counted again, the last heritages and SOUL.md made anew, and what else there
 // is as it was. What a model said goes: its words of the session, and every name
-// of a tendency that had one of the forgotten among its members.
+// of a tendency that had one of the forgotten among its members. Nothing is owed to
+// the model any more of what went.
 func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Value) ([]chitta.Value, error) {
 	var out []chitta.Value
 	names, err := namesAmong(old)
@@ -165,6 +166,9 @@ func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Val
 			}
 			if stays && strings.HasPrefix(v.Name, prefixName) {
 				_, stays = names[strings.TrimPrefix(v.Name, prefixName)]
+			}
+			if stays && strings.HasPrefix(v.Name, prefixOwed) {
+				stays = !slices.ContainsFunc(x.Events, func(e chitta.ExcisedEvent) bool { return owedName(e.Sequence) == v.Name })
 			}
 			if stays {
 				out = append(out, v)
