@@ -59,7 +59,7 @@ type Note struct {
 	Date     string `json:"date,omitempty"`
 	Label    string `json:"label,omitempty"`
 	Category string `json:"category,omitempty"`
-	// Source is a relative path or a word such as "write" or "api".
+	// Source is a relative path or a word such as "write", "api", "chat" or "chat:door".
 	Source string `json:"source,omitempty"`
 }
 

@@ -23,8 +23,9 @@ func (a *app) forgetVerb() *cobra.Command {
 		Use:   "forget [ENTRY... | SOURCE]",
 		Short: "Take entries out as if they had never been",
 		Long: `Takes entries out of the store: by their ids (or a part of them), by their source (a
-diary file, "write", "import:NAME", the path of a file that was imported, or the end of
-one), by session, by day, by words; what is given must hold together. It shows what would
+diary file, "write" for what jivad write took, "api" for other programs at the socket, "chat"
+for jivad talk, "chat:door" for the door, "import:NAME", the path of a file that was imported,
+or the end of one), by session, by day, by words; what is given must hold together. It shows what would
 go and asks before it does it. An id or a source that is not there is an error, with
 --dry-run too; where no entry fits a session, days or words it fails, unless it is a --dry-run.
 

@@ -12,7 +12,7 @@ import (
 )
 
 func (a *app) writeVerb() *cobra.Command {
-	var note lifecycle.Note
+	note := lifecycle.Note{Source: "write"} // the same with a daemon and without
 	cmd := &cobra.Command{
 		Use:   "write [TEXT... | -]",
 		Short: "Remember one entry, now",
