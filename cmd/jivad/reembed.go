@@ -57,6 +57,10 @@ func (a *app) reembed(ctx context.Context, leaveOut bool) error {
 	bar.end()
 	switch {
 	case errors.Is(err, chitta.ErrLocked):
+		var inUse *chitta.Error
+		if errors.As(err, &inUse) { // a daemon cannot be asked for this
+			err = &chitta.Error{Op: inUse.Op, Path: inUse.Path, Err: inUse.Err, Hint: "Stop it first."}
+		}
 		return fmt.Errorf("vectors are computed anew only while no daemon runs: %w", err)
 	case errors.Is(err, context.Canceled):
 		return errors.New("interrupted; the vectors are the old ones still, and what was computed is kept: run jivad reembed again")
