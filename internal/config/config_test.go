@@ -91,6 +91,8 @@ func TestFaults(t *testing.T) {
 		want []string // each in the message
 	}{
 		"a typing error":                    {"[diary]\n\npaht = \"x\"", nil, []string{"jivad.toml: line 3: diary.paht", "no such key", "did you mean diary.path?"}},
+		"a section that is there twice":     {Generate(nil) + "[model]\nchat = \"m\"", nil, []string{"'model' has already been defined", "take the # before the key away where it stands first"}},
+		"a key that is there twice":         {"[model]\nchat = \"m\"\nchat = \"n\"", nil, []string{"line 3: Key 'model.chat' has already been defined", "take the # before the key away where it stands first"}},
 		"a key in the wrong section":        {"[session]\nlevel = \"info\"", nil, []string{"line 2: session.level", "no such key"}},
 		"a section that does not exist":     {"[dairy]\npath = \"x\"", nil, []string{"line 1: dairy", "did you mean diary?"}},
 		"nothing like it":                   {"zzzzzzzzzzzzzzzz = 1", nil, []string{"line 1: zzzzzzzzzzzzzzzz", "jivad init"}},

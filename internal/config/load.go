@@ -81,7 +81,7 @@ func (r *reader) file() bool {
 	if _, err := toml.Decode(r.text, &tree); err != nil {
 		var at toml.ParseError
 		if errors.As(err, &at) {
-			r.fault(fmt.Sprintf("line %d", at.Position.Line), "", "", "%s", at.Message)
+			r.fault(fmt.Sprintf("line %d", at.Position.Line), "", "", "%s", at.Message+twice(at.Message))
 			return false
 		}
 		r.fault("", "", "", "%v", err)
@@ -90,6 +90,15 @@ func (r *reader) file() bool {
 	r.table(nil, tree)
 	slices.SortStableFunc(r.faults, func(a, b Fault) int { return lineOf(a.Where) - lineOf(b.Where) })
 	return true
+}
+
+// twice is what to do where a message of the reader says that a section or a key is
+// there a second time, as when an example of the manual was put below the rest.
+func twice(message string) string {
+	if !strings.Contains(message, "already been defined") {
+		return ""
+	}
+	return " It may be there once. jivad init has written every section and key: take the # before the key away where it stands first, give it its value there, and take this one out."
 }
 
 // table takes the values of one table and of the tables in it.
