@@ -104,7 +104,12 @@ type Companion struct {
 	// of the diary waits for the embedder: so many entries.
 	owing, embedderBack chan struct{}
 	counts              counts
-	unembedded          atomic.Int64
+	// inHand is held, a value in it, while there may be judgements that are not written
+	// yet. ending is done, by end, when the companion is to be closed.
+	inHand     chan struct{}
+	ending     context.Context //nolint:containedctx // it is the companion's own life
+	end        context.CancelFunc
+	unembedded atomic.Int64
 	// unrecorded says that the store does not know yet which model judges.
 	unrecorded atomic.Bool
 	// talking counts the conversations that wait for an answer.
@@ -158,6 +163,8 @@ func Open(ctx context.Context, o Options) (*Companion, error) {
 		files: soul.Files{SoulPath: o.SoulPath, ArchiveDir: filepath.Join(o.Dir, "soul", "archive")},
 	}
 	c.backups.wake, c.owing, c.embedderBack = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
+	c.inHand = make(chan struct{}, 1)
+	c.ending, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.begin(ctx); err != nil {
 		return nil, errors.Join(store.Explain(err), store.Close(ctx))
 	}
@@ -253,6 +260,8 @@ func (c *Companion) Close(ctx context.Context) error {
 	if already {
 		return nil
 	}
+	c.end()
+	c.handIn(ctx)
 	err := c.finish(ctx)
 	c.cancel()
 	c.queue.stop()

@@ -203,6 +203,9 @@ func (c *Companion) reassess(ctx context.Context) {
 	if c.opts.Model == nil || c.opts.LookOnly {
 		return
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(c.ending, stop)()
 	go c.opts.Model.Watch(ctx, func(s ModelState) {
 		c.modelChanged(ctx, s)
 		c.reassessSoon()
@@ -247,6 +250,12 @@ func (c *Companion) reassessSome(ctx context.Context) (settled int, err error) {
 	if err != nil || len(list) == 0 {
 		return 0, err
 	}
+	select {
+	case c.inHand <- struct{}{}:
+		defer func() { <-c.inHand }()
+	case <-ctx.Done():
+		return 0, nil
+	}
 	began := time.Now()
 	var done []judged
 	for _, o := range list {
@@ -281,7 +290,22 @@ func (c *Companion) reassessSome(ctx context.Context) (settled int, err error) {
 		c.log.Warn("judgements are folded when they are written", "error", err)
 	}
 	err = c.do(context.WithoutCancel(ctx), backlog, func(ctx context.Context) error { return c.settleAll(ctx, done, ahead) })
+	if err != nil && ctx.Err() != nil {
+		c.log.Warn("what a model judged last could not be written before the end; it is asked again", "entries", len(done), "error", err)
+	}
 	return len(done), err
+}
+
+// handIn waits, within bounds, until what was judged is written, and has no more judged
+// again: it belongs before the end of the session.
+func (c *Companion) handIn(ctx context.Context) {
+	const longest = 15 * time.Second
+	waiting, stop := context.WithTimeout(ctx, longest)
+	defer stop()
+	select {
+	case c.inHand <- struct{}{}: // for good
+	case <-waiting.Done():
+	}
 }
 
 // rest leaves the machine to others for as long as the model worked, within bounds.

@@ -160,6 +160,53 @@ func TestTheModelJudgesAgain(t *testing.T) {
 	})
 }
 
+// What was judged again when the companion is closed is written before its end.
+func TestWhatWasJudgedIsWrittenAtTheEnd(t *testing.T) {
+	for name, byRun := range map[string]bool{"the daemon is asked to end": true, "it is closed": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := &wise{away: "connection refused"}
+				w := newWorld(t)
+				w.opts.Model, w.opts.Deadline = m, 10*time.Second
+				w.opts.Now = func() (time.Time, bool) { return time.Now(), true }
+				c := w.live(t)
+				ctx, stop := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- c.Run(ctx) }()
+				for i := range 5 {
+					w.write(t, c, fmt.Sprintf("Written while it is away, %d.", i))
+				}
+				m.behaves(func(ctx context.Context, e lifecycle.Experience) (lifecycle.Assessment, error) {
+					select {
+					case <-time.After(4 * time.Second):
+						return verdict(e), nil
+					case <-ctx.Done():
+						return lifecycle.Assessment{}, ctx.Err()
+					}
+				})
+				m.is("", "abc")
+				time.Sleep(13 * time.Second) // three are judged, the fourth is asked about
+				synctest.Wait()
+				if s := modelOf(t, c); s.Reassessed != 0 || s.Owed != 5 {
+					t.Fatalf("before: %+v", s)
+				}
+				if byRun {
+					stop()
+				}
+				if err := c.Close(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				stop()
+				<-done
+				w.opts.Model = &wise{away: "connection refused"}
+				if s := modelOf(t, w.live(t)); s.Owed != 2 {
+					t.Errorf("%d of 5 are owed still, want 2", s.Owed)
+				}
+			})
+		})
+	}
+}
+
 // It is then told what it would have been told at once: what came before in the session.
 func TestTheModelIsToldAsMuchWhenItJudgesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
