@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jivad/jivad/chitta"
@@ -136,15 +137,9 @@ func (c *Companion) watchEmbedder(ctx context.Context) {
 	if !ok || c.opts.LookOnly {
 		return
 	}
-	told := ""
+	tell := c.comings("the embedder", "nothing can be taken in until it is back")
 	r.Watch(ctx, func(s ModelState) {
-		switch {
-		case s.Away != "" && told == "":
-			c.log.Warn("the embedder is away; nothing can be taken in until it is back", "model", s.Name, "server", s.Server, "why", s.Away)
-		case s.Away == "" && told != "":
-			c.log.Info("the embedder is back", "model", s.Name, "server", s.Server)
-		}
-		told = s.Away
+		tell(s)
 		if s.Away == "" {
 			select {
 			case c.embedderBack <- struct{}{}:
@@ -153,4 +148,22 @@ func (c *Companion) watchEmbedder(ctx context.Context) {
 		}
 	})
 	<-ctx.Done()
+}
+
+// comings gives what tells the log when a model of a server goes away, and what that
+// means, and when it comes back.
+func (c *Companion) comings(what, meanwhile string) func(ModelState) {
+	var mu sync.Mutex
+	told := ""
+	return func(s ModelState) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case s.Away != "" && told == "":
+			c.log.Warn(what+" is away; "+meanwhile, "model", s.Name, "server", s.Server, "why", s.Away)
+		case s.Away == "" && told != "":
+			c.log.Info(what+" is back", "model", s.Name, "server", s.Server)
+		}
+		told = s.Away
+	}
 }

@@ -206,7 +206,9 @@ func (c *Companion) reassess(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(c.ending, stop)()
+	tell := c.comings("the language model", "the built-in models do its work until it is back")
 	go c.opts.Model.Watch(ctx, func(s ModelState) {
+		tell(s)
 		c.modelChanged(ctx, s)
 		c.reassessSoon()
 	})

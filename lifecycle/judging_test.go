@@ -1,8 +1,10 @@
 package lifecycle_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -205,6 +207,31 @@ func TestWhatWasJudgedIsWrittenAtTheEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The log says once that the model went away, why, and that it is back.
+func TestTheLogTellsOfTheModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told bytes.Buffer
+		w := newWorld(t)
+		w.opts.Log = slog.New(slog.NewTextHandler(&told, nil))
+		m := &wise{digest: "abc"}
+		thoughtfulAgain(t, w, m)
+		synctest.Wait()
+		for _, away := range []string{"connection refused", "connection reset", "", "not found", ""} {
+			m.is(away, "abc")
+			synctest.Wait()
+		}
+		for what, n := range map[string]int{
+			`level=WARN msg="the language model is away; the built-in models do its work until it is back" model=wise:1`: 2,
+			`why="connection refused"`: 1, `why="connection reset"`: 0, `why="not found"`: 1,
+			`level=INFO msg="the language model is back" model=wise:1`: 2,
+		} {
+			if got := strings.Count(told.String(), what); got != n {
+				t.Errorf("%d times %s, want %d\n%s", got, what, n, told.String())
+			}
+		}
+	})
 }
 
 // It is then told what it would have been told at once: what came before in the session.
