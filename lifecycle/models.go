@@ -69,8 +69,10 @@ type ChatMessage struct {
 
 // ChatEnd tells how an answer ended.
 type ChatEnd struct {
-	// Cut says that it was longer than it may be.
+	// Cut says that it was longer than it may be, or not done in time, and Why which, for
+	// people.
 	Cut    bool          `json:"cut,omitempty"`
+	Why    string        `json:"why,omitempty"`
 	Tokens int           `json:"tokens,omitempty"`
 	Took   time.Duration `json:"took_ns"`
 }

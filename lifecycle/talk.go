@@ -56,6 +56,10 @@ type TalkReport struct {
 	// model did.
 	By  string `json:"by"`
 	Why string `json:"why,omitempty"`
+	// Cut says that the model's answer is not whole, since it became too long or was not
+	// done in time, and CutWhy which.
+	Cut    bool   `json:"cut,omitempty"`
+	CutWhy string `json:"cut_why,omitempty"`
 	// Recalled is what the answer could know of; ByWords says why it was found by words
 	// only, empty where it was not.
 	Recalled []Recalled `json:"recalled"`
@@ -260,7 +264,7 @@ func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, ou
 		messages := append([]ChatMessage{{Role: "system", Content: woven.System}}, lastTurns(r.History)...)
 		messages = append(messages, ChatMessage{Role: "user", Content: prompt.Neutral(r.Said)})
 		var gone error
-		_, err := c.opts.Model.Chat(ctx, messages, func(piece string) error {
+		end, err := c.opts.Model.Chat(ctx, messages, func(piece string) error {
 			gone = pass(piece)
 			return gone
 		})
@@ -271,6 +275,9 @@ func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, ou
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err == nil:
+			if out.Cut = end.Cut; out.Cut {
+				out.CutWhy = cmp.Or(end.Why, "it was longer than an answer may be")
+			}
 			return nil
 		case answer.Len() > 0: // it broke off; what came stays
 			out.Why = "the answer broke off: " + err.Error()

@@ -19,6 +19,7 @@ type speaking struct {
 	pieces []string
 	fails  error
 	heard  []lifecycle.ChatMessage
+	end    lifecycle.ChatEnd
 }
 
 func (s *speaking) Chat(ctx context.Context, messages []lifecycle.ChatMessage, emit func(string) error) (lifecycle.ChatEnd, error) {
@@ -28,7 +29,21 @@ func (s *speaking) Chat(ctx context.Context, messages []lifecycle.ChatMessage, e
 			return lifecycle.ChatEnd{}, err
 		}
 	}
-	return lifecycle.ChatEnd{}, s.fails
+	return s.end, s.fails
+}
+
+// An answer that was cut says so, and why.
+func TestACutAnswerSaysSo(t *testing.T) {
+	for end, want := range map[lifecycle.ChatEnd]string{
+		{}: "", {Cut: true, Why: "time"}: "time", {Cut: true}: "it was longer than an answer may be",
+	} {
+		w := newWorld(t)
+		w.opts.Model = &speaking{pieces: []string{"You walk"}, end: end}
+		r, err := w.live(t).Talk(t.Context(), lifecycle.TalkRequest{Said: "So?"}, func(string) error { return nil })
+		if err != nil || r.Answer != "You walk" || r.Cut != end.Cut || r.CutWhy != want {
+			t.Errorf("%+v: %+v, %v", end, r, err)
+		}
+	}
 }
 
 // A turn is answered with SOUL.md and what was recalled, as data, and becomes an

@@ -237,6 +237,9 @@ func (t *talk) say(ctx context.Context, said string) (stopped bool, err error) {
 		fmt.Fprint(t.out.out, harmless(report.Answer))
 	}
 	t.out.line("")
+	if report.Cut && !t.app.flags.quiet {
+		t.out.line("%s", t.out.dim("(cut: "+oneLine(report.CutWhy)+")"))
+	}
 	if report.Why != "" && !t.app.flags.quiet {
 		t.out.line("%s", t.out.dim("("+oneLine(report.Why)+")"))
 	}

@@ -24,6 +24,8 @@ type parrot struct {
 	ended int
 	// stopped is what comes of an answer that is stopped: nil where the turn is kept.
 	stopped error
+	// cut is why answers are not whole, empty where they are.
+	cut string
 }
 
 func (p *parrot) Talk(ctx context.Context, r lifecycle.TalkRequest, emit func(string) error) (lifecycle.TalkReport, error) {
@@ -33,6 +35,7 @@ func (p *parrot) Talk(ctx context.Context, r lifecycle.TalkRequest, emit func(st
 		{Similarity: 0.51, Impression: lifecycle.Impression{Date: "1911-05-01", Excerpt: "The ponies\nare tired."}},
 		{Similarity: 0.4, Impression: lifecycle.Impression{Kept: lifecycle.KeepBuried}},
 	}}
+	out.Cut, out.CutWhy = p.cut != "", p.cut
 	if p.err != nil {
 		return out, p.err
 	}
@@ -90,6 +93,21 @@ You: last
 	}
 	if !reflect.DeepEqual(p.asked[2].History, history) {
 		t.Errorf("history %+v", p.asked[2].History)
+	}
+}
+
+// That an answer is not whole is told below it.
+func TestTalkTellsOfACut(t *testing.T) {
+	p := &parrot{cut: "an answer may have 2048 tokens"}
+	var out bytes.Buffer
+	talk, _ := conversation(p, strings.NewReader(""), &out, false)
+	if err := talk.once(t.Context(), "So?"); err != nil || out.String() != "You: So?\n(cut: an answer may have 2048 tokens)\n" {
+		t.Errorf("%q, %v", out.String(), err)
+	}
+	out.Reset()
+	talk, _ = conversation(p, strings.NewReader(""), &out, true)
+	if err := talk.once(t.Context(), "So?"); err != nil || !strings.Contains(out.String(), `"cut": true`) || !strings.Contains(out.String(), `"cut_why": "an answer may`) {
+		t.Errorf("%q, %v", out.String(), err)
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 
 // Chat answers a conversation. What the model thinks aloud before it answers, and
 // what a terminal would obey, is not emitted. An answer that is too long, or not
-// ended by the deadline, is ended, and Cut says so; one of which nothing came is
+// ended by the deadline, is ended, and Cut and Why say so; one of which nothing came is
 // asked for once more. Messages are neutralised before they are sent.
 // Errors: as for Assess; what emit returned; a message of a role that is not known.
 func (s *Server) Chat(ctx context.Context, messages []lifecycle.ChatMessage, emit func(piece string) error) (lifecycle.ChatEnd, error) {
@@ -55,7 +55,10 @@ func (s *Server) Chat(ctx context.Context, messages []lifecycle.ChatMessage, emi
 		case errors.As(err, &st):
 			return err
 		case t.told > 0 && (errors.Is(err, errEnough) || errors.Is(x.err, errTooMuch) || within.Err() != nil && !last.Done):
-			end.Cut = true
+			end.Cut, end.Why = true, fmt.Sprintf("an answer may have %d KB", talkLength>>10)
+			if within.Err() != nil && !errors.Is(err, errEnough) {
+				end.Why = fmt.Sprintf("it was not done after %v; model.deadline is how long it may take", s.o.Deadline)
+			}
 			if ctx.Err() != nil {
 				return &stop{err: ctx.Err(), answered: true}
 			}
@@ -76,7 +79,12 @@ func (s *Server) Chat(ctx context.Context, messages []lifecycle.ChatMessage, emi
 		if t.told == 0 {
 			return &flaw{wrong: "it says nothing, or only thinks"}
 		}
-		end.Cut = last.DoneReason == "length"
+		if end.Cut = last.DoneReason == "length"; end.Cut {
+			end.Why = "the model has no room for more; model.context is how much it can hold"
+			if last.EvalCount >= talkTokens {
+				end.Why = fmt.Sprintf("an answer may have %d tokens", talkTokens)
+			}
+		}
 		return nil
 	})
 	end.Took = s.o.Now().Sub(began)

@@ -353,6 +353,9 @@ var sites = []struct {
 		if err == nil && (strings.TrimSpace(all) == "" || len(all) > talkLength || strings.Contains(all, "think>")) {
 			t.Errorf("%d bytes are told", len(all))
 		}
+		if end.Cut != (end.Why != "") {
+			t.Errorf("cut %v, because %q", end.Cut, end.Why)
+		}
 		if end.Cut {
 			return itsCut, err
 		}
