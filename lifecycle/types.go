@@ -177,6 +177,15 @@ type Status struct {
 	// counts the entries of the diary that wait for it.
 	EmbedderState *ModelState `json:"embedder_state,omitempty"`
 	Waiting       int         `json:"waiting_for_embedder,omitempty"`
+	// Door is where clients of Ollama find the companion, nil where nothing listens.
+	Door *DoorStatus `json:"door,omitempty"`
+}
+
+// DoorStatus is a door that is open: its address, and how many impressions it weaves
+// into a conversation.
+type DoorStatus struct {
+	Address string `json:"address"`
+	Recall  int    `json:"recall"`
 }
 
 // ModelStatus is how the model is, and what it did since the start.

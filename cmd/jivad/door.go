@@ -12,12 +12,14 @@ import (
 	"github.com/jivad/jivad/internal/api"
 	"github.com/jivad/jivad/internal/config"
 	"github.com/jivad/jivad/internal/door"
+	"github.com/jivad/jivad/lifecycle"
 )
 
 // doorway is where clients of Ollama come in, if anywhere.
 type doorway struct {
 	// address is the one that is listened at, empty where none is.
 	address string
+	recall  int
 	door    *door.Door
 	server  *http.Server
 
@@ -44,7 +46,7 @@ func openDoor(ctx context.Context, c *served, settings config.Config, log *slog.
 	if err != nil {
 		return d, errors.Join(err, listener.Close())
 	}
-	d.address = listener.Addr().String()
+	d.address, d.recall = listener.Addr().String(), settings.Door.Recall
 	if !api.OnlyHere(listener.Addr()) {
 		log.Warn("the door is open to other machines: whoever reaches it hears what the companion remembers", "address", d.address)
 	}
@@ -70,6 +72,14 @@ func (d *doorway) problem() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.wrong
+}
+
+// status is nil where nothing listens.
+func (d *doorway) status() *lifecycle.DoorStatus {
+	if d.address == "" || d.problem() != "" {
+		return nil
+	}
+	return &lifecycle.DoorStatus{Address: "http://" + d.address, Recall: d.recall}
 }
 
 // held tells of turns that wait for the embedder, or nothing.

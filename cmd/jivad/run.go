@@ -183,6 +183,7 @@ type served struct {
 func (s *served) Status(ctx context.Context) (lifecycle.Status, error) {
 	status, err := s.Companion.Status(ctx)
 	status.Problems = append(status.Problems, s.reload.problems()...)
+	status.Door = s.doorway.status()
 	for _, problem := range []string{s.doorway.problem(), s.doorway.held()} {
 		if problem != "" {
 			status.Problems = append(status.Problems, problem)

@@ -50,6 +50,9 @@ func tellStatus(p *printer, s statusReport) {
 	if s.Running {
 		p.row("daemon", "%s, process %d, up %s", p.good("running"), s.PID, uptime(s.Uptime))
 		p.row("socket", "%s", s.Socket)
+		if s.Door != nil {
+			p.row("door", "%s, recall %d", s.Door.Address, s.Door.Recall)
+		}
 	} else {
 		p.row("daemon", "not running (start it with: jivad run)")
 	}
