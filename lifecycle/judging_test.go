@@ -95,7 +95,12 @@ func (w *wise) behaves(answer func(context.Context, lifecycle.Experience) (lifec
 
 // thoughtful is a world with a model, and a daemon that runs in it.
 func thoughtful(t *testing.T, m *wise) (*world, *lifecycle.Companion) {
-	w := newWorld(t)
+	return thoughtfulAgain(t, newWorld(t), m)
+}
+
+// thoughtfulAgain is that in a world that there is.
+func thoughtfulAgain(t *testing.T, w *world, m *wise) (*world, *lifecycle.Companion) {
+	t.Helper()
 	w.opts.Model, w.opts.Deadline = m, 10*time.Second
 	w.opts.Now = func() (time.Time, bool) { return time.Now(), true }
 	c := w.live(t)
