@@ -103,9 +103,9 @@ func TestWhatAForgettingThatFailsSays(t *testing.T) {
 		},
 		"interrupted, and the daemon is gone": {
 			forget: func(ctx context.Context, interrupt func(), server *http.Server) error {
-				_ = server.Close()
 				interrupt()
 				<-ctx.Done()
+				_ = server.Close() // before whoever asks what became of it is answered
 				return ctx.Err()
 			},
 			says: "whether it was forgotten is not known", code: exitFailed,
