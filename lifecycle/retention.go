@@ -91,19 +91,20 @@ func (k Keep) keep(n Note) *chitta.Text {
 	return &chitta.Text{Body: n.Text, Label: n.Label}
 }
 
-// stricter is the one that keeps less: what is set for an entry, or for the category
-// that a model found it to be of, empty for none. A model never has more kept.
-func (r Retention) stricter(how Keep, found, source string) Keep {
-	if found == "" || !diary.ValidCategory(found) {
-		return how
+// stricter is the one that keeps less: what holds for an entry, or what the person set
+// for the category that a model found it to be of, empty for none. A model never has more
+// kept, and nothing less than the person asked for of any category.
+func (r Retention) stricter(how Keep, found string) Keep {
+	if set := r[found]; set != KeepBySource && diary.ValidCategory(found) {
+		return less(how, set)
 	}
-	return less(how, r.of(found, source))
+	return how
 }
 
 // reduced is an entry with what is kept of its text since a model found it to be of a
 // category.
 func (c *Companion) reduced(x fold.Experienced, t chitta.Text, found string) (text *chitta.Text, none bool) {
-	switch c.opts.Retention.stricter(KeepFull, found, x.Source) {
+	switch c.opts.Retention.stricter(KeepFull, found) {
 	case KeepNone:
 		return nil, true
 	case KeepGist:
@@ -119,7 +120,7 @@ func (c *Companion) reduced(x fold.Experienced, t chitta.Text, found string) (te
 // kept is the entry of an event with what is kept of its text; found is the category
 // that a model found it to be of. An edit keeps no more than the entry that it edits does.
 func (c *Companion) kept(body fold.Body, n Note, found string) (chitta.Entry, error) {
-	how := c.opts.Retention.stricter(c.opts.Retention.of(n.Category, n.Source), found, n.Source)
+	how := c.opts.Retention.stricter(c.opts.Retention.of(n.Category, n.Source), found)
 	if b, ok := body.(fold.Superseded); ok {
 		e, err := c.store.EventAt(b.Target)
 		if err != nil {
