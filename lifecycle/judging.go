@@ -397,7 +397,11 @@ func (c *Companion) judgeAgain(ctx context.Context, o owed) (judged, error) {
 	asking, stop := c.patiently(ctx)
 	defer stop()
 	soul, _ := c.context(&prepared{policy: history})
-	a, err := c.opts.Model.Assess(asking, Experience{Text: t.Body, Embedding: x.Embedding, Date: x.Date, Soul: soul, Session: c.earlierThan(o.seq)})
+	e := Experience{Text: t.Body, Embedding: x.Embedding, Date: x.Date, Soul: soul, Session: c.earlierThan(o.seq)}
+	if o.Tries > 0 { // what came before it may be what the model could not bear
+		e.Session = nil
+	}
+	a, err := c.opts.Model.Assess(asking, e)
 	if err == nil {
 		err = checkAssessment(a)
 	}
