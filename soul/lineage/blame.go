@@ -1,0 +1,76 @@
+package lineage
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Share is what one distillate has in a rule.
+type Share struct {
+	Digest Digest `json:"digest"`
+	ID     ID     `json:"id"`
+	Life   ID     `json:"life"`
+	Device Key    `json:"device"`
+	Nonce  Digest `json:"nonce"`
+	// Weight and Guidance are what it says, Counts what it counts for.
+	Weight   int64  `json:"weight"`
+	Counts   int64  `json:"counts"`
+	Guidance string `json:"guidance"`
+	// Words says that the rule has its words; Ignored that another distillate of the
+	// same life counts in its place.
+	Words   bool `json:"words,omitempty"`
+	Ignored bool `json:"ignored,omitempty"`
+}
+
+// Blame lists who made the rule of a key what it is (AD-4), those that count for most
+// first. It looks at every distillate.
+func (l *Lineage) Blame(key string) []Share {
+	rule, _ := l.Rule(key)
+	out := []Share{}
+	for _, digest := range l.tree.digests {
+		d := l.members[digest]
+		for _, x := range contributions(digest, d) {
+			p := x.disposition()
+			if p.Key != key {
+				continue
+			}
+			out = append(out, Share{
+				Digest: digest, ID: d.ID, Life: d.Life, Device: d.Device, Nonce: d.Nonce, Weight: p.Weight, Counts: x.c,
+				Guidance: p.Guidance, Words: d.ID == rule.From, Ignored: l.lives[d.Life][0] != digest,
+			})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Share) int { return cmp.Compare(b.Counts, a.Counts) })
+	return out
+}
+
+// Descendants tells which distillates are of lives that were born with rules of the
+// given lives, or with those of such descendants: the closure that an excision leaves
+// where it is. Unknown are those born with a version that this chain never had, as that
+// of another device, after the first of the lives could have had a part in it.
+func (l *Lineage) Descendants(lives ...ID) (known, unknown []Digest) {
+	tainted := map[ID]bool{}
+	for _, life := range lives {
+		tainted[life] = true
+	}
+	at := map[Digest]int{Version(l.root, (&tree{}).root()): 0} // how many batches a version holds
+	for i, b := range l.batches {
+		at[b.Version] = i + 1
+	}
+	first := len(l.batches) + 1 // the batch from which on a version holds one of them
+	for i, b := range l.batches {
+		for _, digest := range b.Members {
+			d := l.members[digest]
+			base, there := at[d.Base]
+			switch {
+			case tainted[d.Life]:
+				first = min(first, i+1)
+			case there && base >= first:
+				known = append(known, digest)
+			case !there && first <= len(l.batches):
+				unknown = append(unknown, digest)
+			}
+		}
+	}
+	return known, unknown
+}

@@ -1,0 +1,324 @@
+package lineage
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gowebpki/jcs"
+)
+
+// Schema is the version of the form of a distillate.
+const Schema = "jivad/distillate/1"
+
+const (
+	// GuidanceRunes bounds the sentence of a disposition.
+	GuidanceRunes = 240
+	// MaxDispositions bounds the rules of one life.
+	MaxDispositions = 32
+	// MaxBytes bounds a distillate's canonical form.
+	MaxBytes = 64 << 10
+
+	modelRunes = 128
+	keyBytes   = 96
+)
+
+// Disposition is a rule that a life left: how to do something, never what happened.
+type Disposition struct {
+	// Key is AREA.NAME, such as "tool.fare_search" or "companion.brevity": lower-case
+	// letters, digits and _ in two parts or more between dots.
+	Key string `json:"key"`
+	// Guidance says in one sentence, of at most 240 code points, which choice it is
+	// about and what is chosen, as "SCOPE: CHOICE". Whether it is to be preferred or
+	// avoided is in the weight alone.
+	Guidance string `json:"guidance"`
+	// Weight is in [-Million, Million]: the valence of the satisfaction (S-2).
+	Weight int64 `json:"weight"`
+	// Confidence is in (0, Million]: how often the example that it was taken from had
+	// the outcome that it tells of.
+	Confidence int64 `json:"confidence"`
+	// Evidence is the digest of what it was taken from, under a secret of the life that
+	// was destroyed with it.
+	Evidence Digest `json:"evidence"`
+}
+
+// Sources of a satisfaction.
+const (
+	Explicit = "explicit"
+	Implicit = "implicit"
+)
+
+// ImplicitConfidence is the most that a judgement nobody spoke may count for.
+const ImplicitConfidence = 3 * Million / 10
+
+// Satisfaction is the principal's own judgement of a life.
+type Satisfaction struct {
+	// Valence is in [-Million, Million], Confidence in (0, Million].
+	Valence    int64 `json:"valence"`
+	Confidence int64 `json:"confidence"`
+	// Source is Explicit or Implicit; an implicit one has at most 0.3 of confidence.
+	Source string `json:"source"`
+	// Model is the version of the principal's satisfaction model that it was computed
+	// by; empty where the principal said it.
+	Model string `json:"model"`
+}
+
+// Polarities of a distillate.
+const (
+	Corrective  = "corrective"
+	Reinforcing = "reinforcing"
+)
+
+// Distillate is all that is left of a life. Its digest is that of its canonical form
+// without the signature.
+type Distillate struct {
+	Schema string `json:"schema"`
+	ID     ID     `json:"id"`
+	Life   ID     `json:"life"`
+	// Identity is that of the lineage, Nonce that of the projection that lived.
+	Identity Digest `json:"identity"`
+	Nonce    Digest `json:"nonce"`
+	// Device is the public key of the device.
+	Device Key `json:"device"`
+	// Manifest is the digest of the manifest that it was born from, Base the version
+	// of the lineage that it was born with.
+	Manifest     Digest        `json:"manifest"`
+	Base         Digest        `json:"base"`
+	Dispositions []Disposition `json:"dispositions"`
+	Satisfaction Satisfaction  `json:"satisfaction"`
+	// Polarity is Corrective for a valence under 0, else Reinforcing.
+	Polarity string `json:"polarity"`
+	// Consent is the record of consent that it may be kept by.
+	Consent ID `json:"consent"`
+	// Sequence counts the lives of the device from 1.
+	Sequence  int64     `json:"sequence"`
+	Signature Signature `json:"signature"`
+
+	// known is the digest, once Sign or Parse saw it; nobody may change it from then on.
+	known Digest
+}
+
+// PolarityOf tells the polarity of a valence.
+func PolarityOf(valence int64) string {
+	if valence < 0 {
+		return Corrective
+	}
+	return Reinforcing
+}
+
+// unsigned is the form that is digested and signed.
+type unsigned struct {
+	*Distillate
+	Signature *struct{} `json:"signature,omitempty"` // hides the one below
+}
+
+// payload is the canonical form (RFC 8785) without the signature.
+func (d *Distillate) payload() ([]byte, error) { return canonical(unsigned{Distillate: d}) }
+
+// Canonical is the canonical form (RFC 8785), the signature in it.
+func (d *Distillate) Canonical() ([]byte, error) { return canonical(d) }
+
+// Digest is the SHA-256 of the canonical form without the signature.
+func (d *Distillate) Digest() (Digest, error) {
+	data, err := d.payload()
+	if err != nil {
+		return Digest{}, err
+	}
+	return sha256.Sum256(data), nil
+}
+
+func canonical(v any) ([]byte, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return jcs.Transform(data)
+}
+
+// signed is what a device signs: the act's kind, the identity, the nonce, the manifest
+// and the digest of the payload (AD-4).
+func signed(identity, nonce, manifest, payload Digest) []byte {
+	return slices.Concat([]byte("jivad/act/1\x00"), identity[:], nonce[:], manifest[:], payload[:])
+}
+
+// Sign signs a distillate with the key of its device, which it is given by that.
+func (d *Distillate) Sign(key ed25519.PrivateKey) error {
+	copy(d.Device[:], key.Public().(ed25519.PublicKey))
+	digest, err := d.Digest()
+	if err != nil {
+		return err
+	}
+	copy(d.Signature[:], ed25519.Sign(key, signed(d.Identity, d.Nonce, d.Manifest, digest)))
+	d.known = digest
+	return nil
+}
+
+// Parse reads a distillate, which must be in canonical form, valid by Check and signed
+// by its device. Errors: ErrForm, ErrWeight, ErrNoSignal, ErrSignature.
+func Parse(data []byte) (*Distillate, error) {
+	if len(data) > MaxBytes {
+		return nil, fmt.Errorf("%w: a distillate of %d bytes; at most %d", ErrForm, len(data), MaxBytes)
+	}
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.DisallowUnknownFields()
+	var d Distillate
+	if err := in.Decode(&d); err != nil {
+		return nil, unreadable(err)
+	}
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: something stands behind the distillate", ErrForm)
+	}
+	again, err := d.Canonical()
+	if err != nil || !bytes.Equal(again, data) {
+		return nil, fmt.Errorf("%w: the distillate is not in its canonical form", ErrForm)
+	}
+	if err := d.Check(); err != nil {
+		return nil, err
+	}
+	if err := d.CheckSignature(); err != nil {
+		return nil, err
+	}
+	d.known, err = d.Digest()
+	return &d, err
+}
+
+// unreadable tells of JSON that cannot be read, without what stands in it.
+func unreadable(err error) error {
+	if errors.Is(err, ErrForm) {
+		return err
+	}
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%w: %s is no %s", ErrForm, wrong.Field, wrong.Type)
+	}
+	return fmt.Errorf("%w: it is no distillate", ErrForm)
+}
+
+// CheckSignature tells whether the device signed it. Error: ErrSignature.
+func (d *Distillate) CheckSignature() error {
+	digest, err := d.Digest()
+	if err != nil {
+		return err
+	}
+	if !ed25519.Verify(d.Device[:], signed(d.Identity, d.Nonce, d.Manifest, digest), d.Signature[:]) {
+		return fmt.Errorf("distillate %s: %w", d.ID, ErrSignature)
+	}
+	return nil
+}
+
+// Check tells whether a distillate is one: form, ranges, S-1 as far as a record shows it
+// (a fixed set of fields, short scoped guidance) and S-2. Errors: ErrForm, ErrWeight,
+// ErrNoSignal.
+func (d *Distillate) Check() error {
+	if err := d.check(); err != nil {
+		return fmt.Errorf("distillate %s: %w", d.ID, err)
+	}
+	return nil
+}
+
+func (d *Distillate) check() error {
+	if d.Schema != Schema {
+		return fmt.Errorf("%w: of the form %q, not %s", ErrForm, clipped(d.Schema), Schema)
+	}
+	if d.ID == (ID{}) || d.Life == (ID{}) || d.Consent == (ID{}) || d.Sequence < 1 || d.Sequence > maxInteger {
+		return fmt.Errorf("%w: an identifier or the sequence is missing", ErrForm)
+	}
+	if err := d.Satisfaction.Check(); err != nil {
+		return err
+	}
+	if d.Polarity != PolarityOf(d.Satisfaction.Valence) {
+		return fmt.Errorf("%w: the polarity is %s for that valence", ErrForm, PolarityOf(d.Satisfaction.Valence))
+	}
+	if len(d.Dispositions) == 0 || len(d.Dispositions) > MaxDispositions {
+		return fmt.Errorf("%w: %d dispositions, not 1 to %d", ErrForm, len(d.Dispositions), MaxDispositions)
+	}
+	for i, p := range d.Dispositions {
+		if i > 0 && d.Dispositions[i-1].Key >= p.Key {
+			return fmt.Errorf("%w: the dispositions are not in the order of their keys, each once", ErrForm)
+		}
+		if err := p.Check(); err != nil {
+			return fmt.Errorf("disposition %d: %w", i+1, err)
+		}
+		if p.Weight != d.Satisfaction.Valence {
+			return fmt.Errorf("disposition %d: %w", i+1, ErrWeight)
+		}
+	}
+	return nil
+}
+
+// maxInteger is the greatest whole number that JSON keeps exactly everywhere.
+const maxInteger = 1<<53 - 1
+
+// Check tells whether it is a judgement. Errors: ErrForm; ErrNoSignal for one without
+// confidence.
+func (s Satisfaction) Check() error {
+	switch {
+	case s.Confidence == 0:
+		return ErrNoSignal
+	case s.Valence < -Million || s.Valence > Million || s.Confidence < 0 || s.Confidence > Million:
+		return fmt.Errorf("%w: a satisfaction out of its range", ErrForm)
+	case s.Source != Explicit && s.Source != Implicit:
+		return fmt.Errorf("%w: a satisfaction is %s or %s", ErrForm, Explicit, Implicit)
+	case s.Source == Implicit && s.Confidence > ImplicitConfidence:
+		return fmt.Errorf("%w: an implicit satisfaction has at most 0.3 of confidence", ErrForm)
+	case utf8.RuneCountInString(s.Model) > modelRunes || strings.ContainsFunc(s.Model, unplain):
+		return fmt.Errorf("%w: the version of the satisfaction model", ErrForm)
+	}
+	return nil
+}
+
+var keyForm = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$`)
+
+// Check tells whether it is a rule. Error: ErrForm.
+func (p Disposition) Check() error {
+	switch {
+	case len(p.Key) > keyBytes || !keyForm.MatchString(p.Key):
+		return fmt.Errorf("%w: a key is AREA.NAME in lower-case letters, digits and _", ErrForm)
+	case p.Weight < -Million || p.Weight > Million || p.Confidence <= 0 || p.Confidence > Million:
+		return fmt.Errorf("%w: a weight or confidence out of its range", ErrForm)
+	}
+	return CheckGuidance(p.Guidance)
+}
+
+// CheckGuidance tells whether a sentence is guidance: plain text in one line, at most
+// 240 code points, that says its scope, a colon and a choice, and leaves to the weight
+// whether that is good. Error: ErrForm.
+func CheckGuidance(text string) error {
+	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > GuidanceRunes {
+		return fmt.Errorf("%w: guidance of more than %d letters", ErrForm, GuidanceRunes)
+	}
+	if strings.ContainsFunc(text, unplain) || strings.TrimSpace(text) != text || strings.Contains(text, "  ") {
+		return fmt.Errorf("%w: guidance that is no plain line of text", ErrForm)
+	}
+	scope, choice, found := strings.Cut(text, ": ")
+	if !found || !strings.ContainsFunc(scope, unicode.IsLetter) || !strings.ContainsFunc(choice, wordy) {
+		return fmt.Errorf("%w: guidance must say what it is about, a colon, and the choice", ErrForm)
+	}
+	return nil
+}
+
+func wordy(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+// unplain tells of characters that have no place in a plain line: controls, marks of
+// direction, line ends, what chat templates are written with.
+func unplain(r rune) bool {
+	return strings.ContainsRune("<>[]{}|`#\\", r) || unicode.IsControl(r) || r != ' ' && unicode.IsSpace(r) ||
+		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) && r != 0x200c && r != 0x200d || r == utf8.RuneError
+}
+
+func clipped(text string) string {
+	const most = 40
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
