@@ -157,9 +157,11 @@ def fold(members):
         total = sum(c for c, *_ in parts)
         cw, cw2 = sum(c * w for c, w, *_ in parts), sum(c * w * w for c, w, *_ in parts)
         up, down = sum(c for c, w, *_ in parts if w > 0), sum(c for c, w, *_ in parts if w < 0)
-        best = max(parts, key=lambda x: (x[0] * abs(x[1]), x[2]["id"], x[3]))
+        weight = rounded(cw, total)
+        speakers = [x for x in parts if x[1] * weight > 0] or parts
+        best = max(speakers, key=lambda x: (x[0] * abs(x[1]), x[2]["id"], x[3]))
         rules.append({
-            "key": key, "weight": rounded(cw, total), "guidance": best[4], "from": best[2]["id"], "support": len(parts),
+            "key": key, "weight": weight, "guidance": best[4], "from": best[2]["id"], "support": len(parts),
             "first_life": min(x[2]["life"] for x in parts), "last_life": max(x[2]["life"] for x in parts),
             "dispersion": math.isqrt(total * cw2 - cw * cw) // total, "for": up, "against": down,
             "contested": 4 * up >= total and 4 * down >= total,
@@ -327,6 +329,10 @@ def vectors():
          [distillate(2, [("tool.quiet", "tool quiet, argument level: low", MILLION)], MILLION, 750_001)],
          [distillate(3, [("tool.quiet", "tool quiet, argument level: low", MILLION)], -MILLION, 249_999)]],
         [make_id("life", 1)])
+    yield "sign", vector(
+        "A rule that is preferred has the words of those who preferred it, however loud the others are.",
+        [[distillate(n, rule("indexed"), 500_000) for n in range(4)], [distillate(4, rule("nested"), -MILLION)]],
+        [make_id("life", 4)])
     yield "twice", vector(
         "A life that was distilled twice counts once, by the lowest digest.",
         [[distillate(0, rule("a"), MILLION)], [distillate(1, rule("b"), -500_000, life=make_id("life", 0))],

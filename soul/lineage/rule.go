@@ -12,8 +12,9 @@ type Rule struct {
 	Key string `json:"key"`
 	// Weight is Σc·w / Σc in [-Million, Million], rounded half away from zero once.
 	Weight int64 `json:"weight"`
-	// Guidance is that of the contribution of greatest c·|w|, of the latest of equals;
-	// From is its distillate.
+	// Guidance is that of the contribution of greatest c·|w|, of the latest of equals,
+	// among those of the sign of Weight: what is preferred is in the words of those who
+	// preferred it. From is its distillate.
 	Guidance string `json:"guidance"`
 	From     ID     `json:"from"`
 	// Support counts the contributions, First and Last are the earliest and the latest
@@ -76,11 +77,12 @@ const maxMembers = 1 << 22
 // the same in whatever order they come.
 type sum struct {
 	// cw is Σc·w, c is Σc; cw2 is Σc·w² in 128 bits, high and low.
-	cw, c     int64
-	cw2       [2]uint64
-	up, down  int64
-	support   int
-	strongest contribution
+	cw, c    int64
+	cw2      [2]uint64
+	up, down int64
+	support  int
+	// strongest are the foremost contributions below, at and above 0.
+	strongest [3]contribution
 	first     ID
 	last      ID
 }
@@ -100,8 +102,8 @@ func (s *sum) add(x contribution) {
 	case w < 0:
 		s.down += x.c
 	}
-	if s.support == 0 || x.stronger(s.strongest) {
-		s.strongest = x
+	if best := &s.strongest[1+cmp.Compare(w, 0)]; best.of == nil || x.stronger(*best) {
+		*best = x
 	}
 	if s.support == 0 || x.of.Life.Compare(s.first) < 0 {
 		s.first = x.of.Life
@@ -130,10 +132,27 @@ func divide(a, b int64) int64 {
 	return q
 }
 
+// spokesman is the contribution whose words the rule has. Where the weight is 0 it is
+// the foremost of all, those of no weight last.
+func (s *sum) spokesman(weight int64) contribution {
+	if best := s.strongest[1+cmp.Compare(weight, 0)]; weight != 0 {
+		return best
+	}
+	var out contribution
+	for _, x := range s.strongest {
+		if x.of != nil && (out.of == nil || x.stronger(out)) {
+			out = x
+		}
+	}
+	return out
+}
+
 func (s *sum) rule() Rule {
-	p := s.strongest.disposition()
+	weight := s.weight()
+	from := s.spokesman(weight)
+	p := from.disposition()
 	return Rule{
-		Key: p.Key, Weight: s.weight(), Guidance: p.Guidance, From: s.strongest.of.ID,
+		Key: p.Key, Weight: weight, Guidance: p.Guidance, From: from.of.ID,
 		Support: s.support, First: s.first, Last: s.last, Dispersion: s.dispersion(),
 		For: s.up, Against: s.down, Contested: 4*s.up >= s.c && 4*s.down >= s.c,
 	}
