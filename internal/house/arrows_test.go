@@ -21,6 +21,7 @@ var arrows = map[string][]string{
 	"internal/ledger":     {},
 	"internal/sample":     {},
 	"internal/house":      {},
+	"lifecycle/consent":   {"soul/lineage"},
 	"lifecycle/diary":     {},
 	"lifecycle/prompt":    {},
 	"lifecycle/export":    {"chitta/fold", "reactivation", "internal/atomicfile"},
