@@ -257,6 +257,12 @@ func TestHeads(t *testing.T) {
 			}
 		}
 	})
+	one := mustFold(t, someRecords(t, rand.New(rand.NewPCG(5, 6)), 1)) //nolint:gosec // the same each time
+	head := one.Head()
+	head.ID[15] ^= 1
+	if err := one.Holds(head); !errors.Is(err, consent.ErrChain) {
+		t.Errorf("a head of another record: %v", err)
+	}
 	c := mustFold(t, nil)
 	for _, h := range []consent.Head{{Version: -1}, {ID: idOf(1)}, {Version: 1}} {
 		if err := c.Holds(h); !errors.Is(err, consent.ErrChain) {

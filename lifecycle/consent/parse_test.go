@@ -67,7 +67,8 @@ func TestMistypedIsToldWithWhatWasMeant(t *testing.T) {
 		"health.storage.access=deny": `"storage.access" is no use of consent`,
 		"health.storage==deny":       `"=deny" is no answer of consent; did you mean health.storage=deny?`,
 		"a\x1b[31m.storage=deny":     `"a\x1b[31m" is no category`,
-		strings.Repeat("health", 99) + ".storage=deny": `…" is no setting`,
+		"health.storage=" + strings.Repeat(" ", 200) + "deny": `no setting`,
+		strings.Repeat("health", 99) + ".storage=deny":        `…" is no setting`,
 	} {
 		s, err := consent.ParseSetting(text)
 		var fault *consent.NameError

@@ -97,7 +97,6 @@ func ParseRecord(data []byte) (Record, error) {
 		return Record{}, fmt.Errorf("%w: a record of %d bytes; at most %d", ErrForm, len(data), MaxBytes)
 	}
 	in := json.NewDecoder(bytes.NewReader(data))
-	in.DisallowUnknownFields()
 	var r Record
 	if err := in.Decode(&r); err != nil {
 		return Record{}, unreadable(err)

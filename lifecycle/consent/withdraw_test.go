@@ -145,7 +145,11 @@ communications.third_party_sharing: what went out before cannot be called back f
 	if got := r.Text(); got != want {
 		t.Errorf("%s", got)
 	}
-	r.Done[1] = consent.Done{Category: consent.Identity, Purged: true, Dropped: true}
+	r.Done[1] = consent.Done{Category: consent.Identity, Purged: true, Dropped: true, Failure: "a backup is away"}
+	if got := names(r.Left()); got != "identity" {
+		t.Errorf("left: %s", got)
+	}
+	r.Done[1].Failure = ""
 	if got := r.Left(); len(got) != 0 {
 		t.Errorf("left: %v", got)
 	}
