@@ -92,7 +92,7 @@ func TestOneSlipIsMended(t *testing.T) {
 	const letters = "abcdefghijklmnopqrstuvwxyz"
 	eachCase(t, cases, func(t *testing.T, rng *rand.Rand) {
 		cell := pick(rng, consent.Cells())
-		want := consent.Setting{Selector: consent.Selector{Category: cell.Category, Dimension: cell.Dimension}, Answer: pick(rng, answers)}
+		want := consent.Setting{Selector: consent.Selector(cell), Answer: pick(rng, answers)}
 		parts := []string{cell.Category.String(), cell.Dimension.String(), want.Answer.String()}
 		which := rng.IntN(3)
 		word := []byte(parts[which])
