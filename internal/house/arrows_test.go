@@ -25,6 +25,7 @@ var arrows = map[string][]string{
 	"lifecycle/diary":     {},
 	"lifecycle/prompt":    {},
 	"lifecycle/export":    {"chitta/fold", "reactivation", "internal/atomicfile"},
+	"lifecycle/distil":    {"soul/lineage", "internal/atomicfile"},
 	"chitta/fold":         {"reactivation", "gate"},
 	"chitta/neighbour":    {"chitta/fold"},
 	"chitta/vasana":       {"reactivation"},
