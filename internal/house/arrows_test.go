@@ -26,6 +26,7 @@ var arrows = map[string][]string{
 	"lifecycle/prompt":    {},
 	"lifecycle/export":    {"chitta/fold", "reactivation", "internal/atomicfile"},
 	"lifecycle/distil":    {"soul/lineage", "internal/atomicfile"},
+	"lifecycle/tools":     {},
 	"chitta/fold":         {"reactivation", "gate"},
 	"chitta/neighbour":    {"chitta/fold"},
 	"chitta/vasana":       {"reactivation"},

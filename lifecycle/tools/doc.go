@@ -1,0 +1,19 @@
+// Package tools holds what a life may do besides thinking: the tools that a manifest
+// declares, the one checkpoint that every use of them passes, and what carries them out.
+//
+// A [Declaration] says a tool's name, the JSON schema of its arguments, how grave its
+// use is, and exactly one way of doing it: a program ([Exec]), a request ([HTTP]), a
+// message ([MQTT]) or a file that is read ([Read]). [Resolve] proves all declarations
+// at birth and names every fault at once (J-1); what it returns is a [Set].
+//
+// [Permit] is the checkpoint (J-2). It takes what a model asked for, which is never
+// trusted, and decides: an [Act], complete to the last byte, or refusals in sentences
+// that hold nothing of the arguments. An Act can be had nowhere else, and runs once.
+// Grants only shrink: [Grants.Shrink] and [Grants.Without] are all that can be done
+// to them.
+//
+// A [Runner] runs acts. Values of a model fill places in a template that was fixed
+// before the life began, each escaped for its place; no value becomes a second
+// argument, another host, another topic or a way out of a folder, and no shell is ever
+// asked. What comes back is a [Result]: data, with bounds.
+package tools
