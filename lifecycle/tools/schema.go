@@ -161,7 +161,7 @@ func (s Schema) compile(closed bool, fault func(where, what, mend string)) *comp
 	if !ok {
 		return nil
 	}
-	if budget := schemaBudget; !expands(top, c.defs, nil, &budget) {
+	if budget := schemaBudget; !expands(top, c.defs, &budget) {
 		fault("", "its references lead in a circle, or to more than it may hold", "write it without the circle, or smaller")
 		return nil
 	}
@@ -286,9 +286,9 @@ func (w *walker) list(given any, where string, shut, below bool) any {
 	return out
 }
 
-// expands tells whether a schema with every reference followed is finite and within the
-// budget. open are the definitions that are being followed.
-func expands(given any, defs map[string]any, open []string, budget *int) bool {
+// expands tells whether a schema with every reference followed is within the budget; one
+// in a circle is not.
+func expands(given any, defs map[string]any, budget *int) bool {
 	if *budget--; *budget < 0 {
 		return false
 	}
@@ -308,13 +308,10 @@ func expands(given any, defs map[string]any, open []string, budget *int) bool {
 			inner, _ = value.([]any)
 		case "$ref":
 			text, _ := value.(string)
-			name := strings.TrimPrefix(text, "#/$defs/")
-			if slices.Contains(open, name) || !expands(defs[name], defs, append(slices.Clone(open), name), budget) {
-				return false
-			}
+			inner = []any{defs[strings.TrimPrefix(text, "#/$defs/")]}
 		}
 		for _, one := range inner {
-			if !expands(one, defs, open, budget) {
+			if !expands(one, defs, budget) {
 				return false
 			}
 		}
