@@ -172,6 +172,7 @@ func TestGrants(t *testing.T) {
 		"without the tool":     {all.Without("mqtt.lamp"), tools.NotGranted},
 		"without the kind":     {all.Without("mqtt"), tools.NotGranted},
 		"without, then shrunk": {shrunk(all.Without("mqtt.lamp"), tools.Grant{Capability: "mqtt.lamp"}), tools.NotGranted},
+		"without two":          {all.Without("mqtt.lamp").Without("exec"), tools.NotGranted},
 		"without another":      {all.Without("mqtt.meal").Without("exec"), ""},
 	} {
 		d := tools.Permit(call, c.g, set, open())

@@ -99,9 +99,9 @@ func TestRequest(t *testing.T) {
 }
 
 func TestAnswerThatIsNoSuccess(t *testing.T) {
-	address, _ := server(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "broken", 503) })
+	address, _ := server(t, func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "broken", http.StatusServiceUnavailable) })
 	result, err := fetch(t, tools.Runner{}, fetcher(t, "http://"+address+"/", quote(address), ""), "{}")
-	if err != nil || result.OK || result.Status != 503 || result.Text != "broken\n" {
+	if err != nil || result.OK || result.Status != http.StatusServiceUnavailable || result.Text != "broken\n" {
 		t.Errorf("%+v, %v", result, err)
 	}
 }
