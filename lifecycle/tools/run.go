@@ -112,8 +112,8 @@ func (r *Runner) publish(ctx context.Context, act *Act) (Result, error) {
 	}
 	d := act.tool.declaration.MQTT
 	m := Message{Topic: act.topic, Payload: []byte(act.message), QoS: byte(d.QoS), Retain: d.Retain}
-	done := make(chan error, 1)
-	go func() { done <- r.Publisher.Publish(ctx, m) }()
+	done, publisher := make(chan error, 1), r.Publisher
+	go func() { done <- publisher.Publish(ctx, m) }()
 	select {
 	case err := <-done:
 		if err == nil {
