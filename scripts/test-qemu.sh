@@ -3,7 +3,7 @@
 # where the compiler may fuse a multiplication with an addition.
 source "$(dirname "$0")/lib.sh"
 
-pure=(./reactivation ./gate/... ./chitta/fold ./chitta/vasana ./internal/ledger ./soul)
+pure=(./reactivation ./gate/... ./chitta/fold ./chitta/vasana ./internal/ledger ./soul/...)
 
 under() { # QEMU GOARCH GOARM
   if ! command -v "$1" >/dev/null; then

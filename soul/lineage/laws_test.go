@@ -14,7 +14,7 @@ const cases = 10_000
 
 func eachCase(t *testing.T, f func(t *testing.T, rng *rand.Rand)) {
 	t.Helper()
-	n := cases
+	n := cases / thin
 	if testing.Short() {
 		n /= 20
 	}
