@@ -17,8 +17,8 @@ const cases = 10_000
 
 func eachCase(t *testing.T, n int, f func(t *testing.T, rng *rand.Rand)) {
 	t.Helper()
-	if testing.Short() {
-		n /= 50
+	if n /= thin; testing.Short() {
+		n = max(1, n/50)
 	}
 	first := rand.Uint64() //nolint:gosec // to be repeated, not to be secret
 	for i := range n {

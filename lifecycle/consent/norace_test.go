@@ -1,0 +1,5 @@
+//go:build !race
+
+package consent_test
+
+const thin = 1
