@@ -7,10 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,18 +27,7 @@ const mostAdded = 15 * time.Millisecond
 // the median is more than 15 ms later. Where JIVAD_BENCH_DIR names a folder the store
 // is made in it and kept.
 func BenchmarkDoor(b *testing.B) {
-	n := 10_000
-	if text := os.Getenv("JIVAD_BENCH_IMPRESSIONS"); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			b.Fatal(err)
-		}
-	}
-	dir := os.Getenv("JIVAD_BENCH_DIR")
-	if dir == "" {
-		dir = filepath.Join(b.TempDir(), "d")
-	}
-	fill(b, dir, n)
+	dir, n := benchStore(b, 10_000)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, `{"model":"m","message":{"role":"assistant","content":"Yes"},"done":false}`+"\n")

@@ -49,22 +49,29 @@ func (quick) Assess(context.Context, lifecycle.Experience) (fold.Judgement, erro
 	return fold.Judgement{Assessor: "quick/1", Intensity: 0.5, Emotion: 0.4, Guna: g}, err
 }
 
-// BenchmarkReady measures a start, from the arguments to the line that says
-// ready, on a store of JIVAD_BENCH_IMPRESSIONS (default 2000). Where
-// JIVAD_BENCH_DIR names a folder the store is made in it and kept.
-func BenchmarkReady(b *testing.B) {
-	n := 2000
+// benchStore makes the store of a benchmark: of JIVAD_BENCH_IMPRESSIONS, or usually so
+// many, in the folder that JIVAD_BENCH_DIR names, where it is kept, or in one that goes.
+func benchStore(b *testing.B, usually int) (dir string, n int) {
+	b.Helper()
+	n = usually
 	if text := os.Getenv("JIVAD_BENCH_IMPRESSIONS"); text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil {
 			b.Fatal(err)
 		}
 	}
-	dir := os.Getenv("JIVAD_BENCH_DIR")
-	if dir == "" {
+	if dir = os.Getenv("JIVAD_BENCH_DIR"); dir == "" {
 		dir = filepath.Join(b.TempDir(), "d")
 	}
 	fill(b, dir, n)
+	return dir, n
+}
+
+// BenchmarkReady measures a start, from the arguments to the line that says
+// ready, on a store of JIVAD_BENCH_IMPRESSIONS (default 2000). Where
+// JIVAD_BENCH_DIR names a folder the store is made in it and kept.
+func BenchmarkReady(b *testing.B) {
+	dir, _ := benchStore(b, 2000)
 	for b.Loop() {
 		ctx, cancel := context.WithCancel(b.Context())
 		out, in := io.Pipe()

@@ -2,11 +2,8 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -20,18 +17,7 @@ import (
 // than the clock's where other work runs beside it; it counts both processors where
 // both work.
 func BenchmarkWeave(b *testing.B) {
-	n := 10_000
-	if text := os.Getenv("JIVAD_BENCH_IMPRESSIONS"); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil {
-			b.Fatal(err)
-		}
-	}
-	dir := os.Getenv("JIVAD_BENCH_DIR")
-	if dir == "" {
-		dir = filepath.Join(b.TempDir(), "d")
-	}
-	fill(b, dir, n)
+	dir, n := benchStore(b, 10_000)
 	embedder, err := builtin.NewEmbedder(builtin.Options{})
 	if err != nil {
 		b.Fatal(err)

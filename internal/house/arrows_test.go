@@ -31,7 +31,7 @@ var arrows = map[string][]string{
 	"chitta/neighbour":    {"chitta/fold"},
 	"chitta/vasana":       {"reactivation"},
 	"chitta":              {"chitta/fold", "reactivation", "gate", "internal/ledger", "internal/atomicfile"},
-	"soul/lineage":        {"internal/ledger"},
+	"soul/lineage":        {},
 	"soul":                {"reactivation", "internal/atomicfile"},
 	"lifecycle": {
 		"reactivation", "gate", "gate/evidence", "boards", "internal/atomicfile", "internal/ledger",

@@ -41,9 +41,14 @@ type proxy struct {
 }
 
 func (p *proxy) start(behind string, wrong func(*play), times int) {
+	p.startAt("", behind, wrong, times)
+}
+
+// startAt does wrong to one path; requests of before may still be under way.
+func (p *proxy) startAt(path, behind string, wrong func(*play), times int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.behind, p.wrong, p.times = behind, wrong, times
+	p.at, p.behind, p.wrong, p.times = path, behind, wrong, times
 	p.count.Store(0)
 }
 

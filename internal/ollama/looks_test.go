@@ -37,8 +37,7 @@ func TestFaultsOfALook(t *testing.T) {
 				if name == "never" || name == "drip-feed" {
 					o.Deadline = 300 * time.Millisecond
 				}
-				p.at = path
-				p.start(behind.URL, wrong, 1000)
+				p.startAt(path, behind.URL, wrong, 1000)
 				s := New(o)
 				defer s.Close()
 				if _, err := s.Assess(t.Context(), entry); !errors.Is(err, lifecycle.ErrModelAway) {
