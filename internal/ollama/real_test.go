@@ -69,9 +69,13 @@ type real struct {
 var listening = regexp.MustCompile(`Listening on (127\.0\.0\.1:\d+)`)
 
 // startReal starts a server on a port of its choice, or on that of addr; its models
-// lie in dir.
+// lie in dir. Under the race detector the same things are tried on a stub alone: there
+// a real one is slow, and nothing of it is watched.
 func startReal(t testing.TB, dir, addr string) *real {
 	t.Helper()
+	if underRace {
+		t.Skip("skipped: under the race detector a stub is asked instead")
+	}
 	path := binary(t)
 	// The shell ends the server when its input ends, also where the test is killed.
 	cmd := exec.Command("sh", "-c", `"$0" serve </dev/null & cat >/dev/null; kill $!; wait $!`, path)

@@ -1,0 +1,6 @@
+//go:build !race
+
+package ollama
+
+// underRace is true in a build with the race detector.
+const underRace = false
