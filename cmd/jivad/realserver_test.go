@@ -37,6 +37,7 @@ func (r *comingAndGoing) client() *ollama.Client {
 //	realserver address            nothing listens yet; $UPSTREAM is where it will
 //	realserver start
 //	realserver create NAME TOKENS a model that answers with at most so many, 0 for no end
+//	realserver create NAME said   a model that says one calm sentence, see calmWeights
 //	realserver remove NAME
 //	realserver kill               with kill -9, and its models' processes with it
 func realServer(ts *testscript.TestScript, _ bool, args []string) {
@@ -64,12 +65,17 @@ func realServer(ts *testscript.TestScript, _ bool, args []string) {
 	case "create":
 		weights, err := os.ReadFile(storiesFile())
 		ts.Check(err)
-		digest := fmt.Sprintf("sha256:%x", sha256.Sum256(weights))
-		ts.Check(r.client().CreateBlob(ctx, digest, bytes.NewReader(weights)))
 		parameters := map[string]any{"num_thread": 1, "num_ctx": 4096}
-		if args[2] != "0" {
+		switch args[2] {
+		case "0":
+		case "said":
+			weights, err = calmWeights(weights)
+			ts.Check(err)
+		default:
 			parameters["num_predict"] = args[2]
 		}
+		digest := fmt.Sprintf("sha256:%x", sha256.Sum256(weights))
+		ts.Check(r.client().CreateBlob(ctx, digest, bytes.NewReader(weights)))
 		stream := false
 		ts.Check(r.client().Create(ctx, &ollama.CreateRequest{
 			Model: args[1], Files: map[string]string{filepath.Base(storiesFile()): digest}, Stream: &stream, Parameters: parameters,
