@@ -191,8 +191,17 @@ func TestWhileTheEmbedderIsAway(t *testing.T) {
 		!strings.Contains(said.Answer, "slow walk by the river") || !strings.Contains(said.Answer, "by your words alone") {
 		t.Errorf("talk: %+v, %v", said, err)
 	}
-	if answer, err := c.Reflect(t.Context(), "Nothing of it."); err != nil || !strings.Contains(answer, "I can keep nothing until") {
-		t.Errorf("reflect: %q, %v", answer, err)
+	for _, said := range []string{"Nothing of it.", "Do you remember the river?"} {
+		answer, err := c.Reflect(t.Context(), said, lifecycle.ModelAway, true)
+		if err != nil || !strings.HasPrefix(answer, "My model cannot be reached now") || !strings.Contains(answer, "what you said waits here, and becomes an entry when it is back.") {
+			t.Errorf("reflect on %q: %q, %v", said, answer, err)
+		}
+		if answer, err = c.Reflect(t.Context(), said, lifecycle.NoModel, false); err != nil || !strings.HasPrefix(answer, "I have no model") || strings.Contains(answer, "waits here") {
+			t.Errorf("reflect on %q, which is not kept: %q, %v", said, answer, err)
+		}
+	}
+	if !strings.Contains(said.Answer, "so what you said is not kept") {
+		t.Errorf("talk: %q", said.Answer)
 	}
 	woven, err := c.Weave(t.Context(), "the river", 6)
 	if err != nil || woven.ByWords == "" || !strings.Contains(woven.System, "slow walk by the river") {

@@ -114,6 +114,7 @@ type Companion struct {
 	unrecorded atomic.Bool
 	// talking counts the conversations that wait for an answer.
 	talking atomic.Int64
+	behind  judgingBehind
 	meters  meters
 
 	// life is touched by the worker only.

@@ -44,6 +44,8 @@ type prepared struct {
 	// replaces is the sequence of the entry that this note is an edit of.
 	replaces uint64
 	policy   policy
+	// behind has the model asked when the entry is kept, and not before.
+	behind bool
 	// day names the session of a history note; it may be known where the
 	// entry's own date is not.
 	day string
@@ -273,10 +275,18 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	}
 	p.settle(results[len(results)-1].Sequence)
 	c.life.touch(p)
+	if p.opinion.behind {
+		c.judgeBehind(turnBehind{
+			seq: results[len(results)-1].Sequence, key: p.key, note: p.note, own: p.own, generation: c.store.Meta().Generation,
+			owes: entry.Beside != nil, wordless: entry.Text == nil,
+		})
+	}
 	if p.opinion.owed {
 		c.reassessSoon()
 	}
-	return c.receipt(results[len(results)-1], body), nil
+	out := c.receipt(results[len(results)-1], body)
+	out.Unjudged = p.opinion.behind
+	return out, nil
 }
 
 // known answers for an entry that is in the store already; only the record of

@@ -14,6 +14,8 @@ import (
 type opinion struct {
 	Assessment
 	owed bool
+	// behind says that the model is asked as soon as the entry is kept.
+	behind bool
 	// told is how often the store had been written anew when the model was told of it.
 	told uint64
 }
@@ -43,6 +45,10 @@ func (c *Companion) judge(ctx context.Context, p *prepared, hurry context.Contex
 	out.owed = true
 	if p.policy == history || hurry.Err() != nil || c.opts.Model.State().Away != "" {
 		c.counts.fallbacks.Add(1)
+		return out, nil
+	}
+	if p.behind {
+		out.behind = true
 		return out, nil
 	}
 	asking, stop := c.patiently(ctx)

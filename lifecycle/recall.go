@@ -27,16 +27,25 @@ func (c *Companion) Recall(ctx context.Context, q RecallQuery) ([]Recalled, erro
 	if q.Reminded {
 		return c.reminded(ctx, q)
 	}
+	state, hits, err := c.ranked(ctx, q.Text)
+	if err != nil {
+		return nil, err
+	}
+	return c.answer(state, hits, q)
+}
+
+// ranked are the entries that a text finds by meaning and by words, the best first.
+func (c *Companion) ranked(ctx context.Context, text string) (*fold.State, []*hit, error) {
 	state, err := c.indexed(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	found, err := c.byWords(ctx, q.Text)
+	found, err := c.byWords(ctx, text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if err := c.byMeaning(ctx, state, q.Text, found); err != nil {
-		return nil, err
+	if err := c.byMeaning(ctx, state, text, found); err != nil {
+		return nil, nil, err
 	}
 	hits := make([]*hit, 0, len(found))
 	for _, h := range found {
@@ -55,7 +64,7 @@ func (c *Companion) Recall(ctx context.Context, q RecallQuery) ([]Recalled, erro
 	for _, h := range hits {
 		h.close = h.phrase || h.lexical >= enoughWords || h.similarity >= usual
 	}
-	return c.answer(state, hits, q)
+	return state, hits, nil
 }
 
 // reminded are the impressions that a text brings to mind, in that order: as

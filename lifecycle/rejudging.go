@@ -206,6 +206,9 @@ func (c *Companion) owedNow() (list []owed, err error) {
 		if _, err := fmt.Sscanf(name, prefixOwed+"%x", &o.seq); err != nil {
 			return fmt.Errorf("%w: record %s", chitta.ErrDamaged, name)
 		}
+		if c.behind.has(o.seq) {
+			return nil // it is asked about just now
+		}
 		// A clock that was put back far makes nothing wait for years.
 		if wait := o.Next - now.Unix(); wait <= 0 || wait > int64(mostTries*24*3600) {
 			list = append(list, o)
@@ -225,8 +228,8 @@ type judged struct {
 	assessment *Assessment
 	// dropped says that there is nothing to judge any more.
 	dropped bool
-	// unread says that it could not be read.
-	unread bool
+	// unread says that it could not be read, wordless that nothing of its text is kept.
+	unread, wordless bool
 }
 
 // judgeAgain asks the model about one entry. An error is of the server or the store.
@@ -286,7 +289,9 @@ func (c *Companion) settleAll(ctx context.Context, done []judged, ahead *chitta.
 	var again, given int64
 	for _, j := range done {
 		x, t, err := c.wordingOf(j.owed.seq)
+		wordless := j.wordless && errors.Is(err, ErrNotFound) && x.Key == j.key && !c.buried(j.owed.seq)
 		switch {
+		case wordless:
 		case errors.Is(err, ErrNotFound):
 			j.dropped = true // forgotten or buried meanwhile
 		case err != nil: // it cannot be read now
@@ -300,6 +305,9 @@ func (c *Companion) settleAll(ctx context.Context, done []judged, ahead *chitta.
 		case j.dropped:
 		case j.assessment != nil:
 			text, none := c.reduced(x, t, j.assessment.Category)
+			if wordless {
+				text, none = nil, true
+			}
 			b.Entries = append(b.Entries, chitta.Entry{
 				Body: fold.Reassessed{Target: j.owed.seq, Judgement: j.assessment.Judgement},
 				Text: j.assessment.unsaid(c, j.told).said(text), NoText: none,

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jivad/jivad/lifecycle/prompt"
 )
@@ -64,12 +64,9 @@ type TalkReport struct {
 	// only, empty where it was not.
 	Recalled []Recalled `json:"recalled"`
 	ByWords  string     `json:"by_words,omitempty"`
-	// Receipt is of the event, nil where there is none.
+	// Receipt is of the event as it was first kept, nil where there is none.
 	Receipt *Receipt `json:"receipt,omitempty"`
 }
-
-// ByReflection names the built-in reflection as who answered.
-const ByReflection = "builtin-reflection/1"
 
 // Weave gathers what a conversation is to know, for the last thing that was said:
 // SOUL.md, and what the companion is reminded of. recall is how many impressions, 0
@@ -167,59 +164,20 @@ func (c *Companion) preparedTurn(t Turn) (*prepared, error) {
 	return p, nil
 }
 
-// Reflect answers without a model: with what is remembered of it, and no more. It is
-// the same for the same store and words.
-func (c *Companion) Reflect(ctx context.Context, said string) (string, error) {
-	w, err := c.Weave(ctx, said, usuallyRecalled)
-	if err != nil {
-		return "", err
-	}
-	return reflection(w, true), nil
-}
-
-// reflection says what was recalled; kept says that what was said is kept.
-func reflection(w Woven, kept bool) string {
-	const most = 3
-	var lines []string
-	for _, r := range w.Recalled {
-		m := r.Impression
-		text := strings.TrimSpace(excerpt(m.Text, ""))
-		if text == "" || len(lines) == most {
-			continue
-		}
-		when := "Once"
-		if m.Date != "" {
-			when = "On " + m.Date
-		}
-		lines = append(lines, fmt.Sprintf("%s you wrote: “%s”", when, text))
-	}
-	switch {
-	case !kept && len(lines) == 0:
-		return "I have no model to think with now, and what you say brings nothing back. I do not keep it."
-	case !kept && w.ByWords != "":
-		lines = append(lines, "These were found by your words alone.")
-	case w.ByWords != "" && len(lines) == 0:
-		return "I have no model to think with now, and my embedder is away: your words alone bring nothing back, and I can keep nothing until it is there again."
-	case w.ByWords != "":
-		lines = append(lines, "These were found by your words alone. What you say I can keep only when my embedder is back.")
-	case len(lines) == 0:
-		return "I have no model to think with now, and what you say brings nothing back. I keep it."
-	}
-	return "I have no model to think with now; this is what it brings back.\n\n" + strings.Join(lines, "\n\n")
-}
-
 // Talking says that somebody waits for a model's answer, until done is called: as long
-// the model is asked for nothing that can wait.
+// the model is asked for nothing that can wait, and leaves off judging what was said before.
 func (c *Companion) Talking() (done func()) {
 	c.talking.Add(1)
+	c.behind.giveWay()
 	return sync.OnceFunc(func() { c.talking.Add(-1) })
 }
 
 // Talk answers what somebody says, with the companion's memory, and gives each
 // piece of the answer to emit as it comes. Where the model cannot be asked the
 // built-in reflection answers. The turn becomes an event, also where ctx ends, or
-// the model, in the middle of the answer. Errors: ErrEmpty, ErrTooLong, or one of
-// emit.
+// the model, in the middle of the answer. It is durable when Talk returns, as the
+// built-in assessor judges it; the model judges it after that, when nobody waits for an
+// answer. Errors: ErrEmpty, ErrTooLong, or one of emit.
 func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece string) error) (TalkReport, error) {
 	out := TalkReport{Recalled: []Recalled{}}
 	if _, err := c.newPrepared(Note{Text: r.Said}, live); err != nil {
@@ -240,54 +198,110 @@ func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece str
 	}
 	failed := ctx.Err() // somebody stops it before it begins
 	if failed == nil {
-		failed = c.answerTo(ctx, r, woven, &out, &answer, pass)
+		var silent Silence
+		if silent, failed = c.answerTo(ctx, r, woven, &out, &answer, pass); silent != "" {
+			return c.talkAlone(ctx, r, woven, out, silent, emit)
+		}
 	}
 	out.Answer = answer.String()
 	if r.Forget || failed != nil && ctx.Err() == nil {
 		return out, failed
 	}
 	// What was said is kept, whoever left.
-	receipt, err := c.Remember(context.WithoutCancel(ctx), Turn{Said: r.Said, Answered: out.Answer, By: out.By, Source: sourceChat, Told: woven.Told})
-	if err != nil {
-		return out, err
-	}
-	out.Receipt = &receipt
-	return out, nil
+	return out, c.take(ctx, r, woven, &out)
 }
 
-// answerTo has the model answer, or the built-in reflection. An error is of emit, or
-// says that ctx ended.
-func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, out *TalkReport, answer *strings.Builder, pass func(string) error) error {
+// take makes a turn an event, with its answer.
+func (c *Companion) take(ctx context.Context, r TalkRequest, woven Woven, out *TalkReport) error {
+	receipt, err := c.accept(context.WithoutCancel(ctx), Turn{Said: r.Said, Answered: out.Answer, By: out.By, Source: sourceChat, Told: woven.Told})
+	if err == nil {
+		out.Receipt = &receipt
+	}
+	return err
+}
+
+// accept makes a turn an event as the built-in assessor judges it, and has the model judge
+// it behind that. It returns when the event is durable.
+func (c *Companion) accept(ctx context.Context, t Turn) (Receipt, error) {
+	p, err := c.preparedTurn(t)
+	if err != nil {
+		return Receipt{}, err
+	}
+	p.behind = true
+	r, err := c.submit(ctx, interactive, p)
+	if err != nil {
+		return Receipt{}, err
+	}
+	return r.wait(ctx)
+}
+
+// talkAlone answers with the built-in reflection. What was said is kept before it is said
+// to be.
+func (c *Companion) talkAlone(ctx context.Context, r TalkRequest, woven Woven, out TalkReport, why Silence, emit func(string) error) (TalkReport, error) {
+	out.By = ByReflection
+	shown, err := c.worthTelling(ctx, r.Said, woven.Recalled)
+	if err != nil && ctx.Err() == nil {
+		return out, err
+	}
+	if err == nil {
+		out.Recalled = append([]Recalled{}, shown...)
+	}
+	tell := func(f fate) { out.Answer = reflection(shown, woven.ByWords != "", why, f) }
+	var lost error
+	if tell(notToBe); !r.Forget {
+		tell(isKept)
+		if lost = c.take(ctx, r, woven, &out); errors.Is(lost, ErrEmbedderAway) {
+			tell(isLost)
+		} else if lost != nil {
+			tell(notKept)
+		}
+	}
+	err = emit(out.Answer)
+	if out.Receipt != nil && ctx.Err() != nil {
+		err = nil // it was stopped, and is kept
+	}
+	return out, cmp.Or(lost, err)
+}
+
+// answerTo has the model answer. Where that is silent it says why; then nothing was passed.
+// An error is of emit, or says that ctx ended.
+func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, out *TalkReport, answer *strings.Builder, pass func(string) error) (Silence, error) {
 	if c.opts.Model == nil {
 		out.Why = "no model is configured"
-	} else {
-		messages := append([]ChatMessage{{Role: "system", Content: woven.System}}, lastTurns(r.History)...)
-		messages = append(messages, ChatMessage{Role: "user", Content: prompt.Neutral(r.Said)})
-		var gone error
-		end, err := c.opts.Model.Chat(ctx, messages, func(piece string) error {
-			gone = pass(piece)
-			return gone
-		})
-		out.By = c.modelID() // which one it is may be known by that only
-		switch {
-		case gone != nil:
-			return gone
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err == nil:
-			if out.Cut = end.Cut; out.Cut {
-				out.CutWhy = cmp.Or(end.Why, "it was longer than an answer may be")
-			}
-			return nil
-		case answer.Len() > 0: // it broke off; what came stays
-			out.Why = "the answer broke off: " + err.Error()
-			return nil
-		}
-		out.Why = err.Error()
-		c.counts.reflections.Add(1)
+		return NoModel, nil
 	}
-	out.By = ByReflection
-	return pass(reflection(woven, !r.Forget))
+	messages := append([]ChatMessage{{Role: "system", Content: woven.System}}, lastTurns(r.History)...)
+	messages = append(messages, ChatMessage{Role: "user", Content: prompt.Neutral(r.Said)})
+	var gone error
+	began := time.Now()
+	end, err := c.opts.Model.Chat(ctx, messages, func(piece string) error {
+		gone = pass(piece)
+		return gone
+	})
+	out.By = c.modelID() // which one it is may be known by that only
+	switch {
+	case gone != nil:
+		return "", gone
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err == nil:
+		if out.Cut = end.Cut; out.Cut {
+			out.CutWhy = cmp.Or(end.Why, "it was longer than an answer may be")
+		}
+		return "", nil
+	case answer.Len() > 0: // it broke off; what came stays
+		out.Why = "the answer broke off: " + err.Error()
+		return "", nil
+	}
+	out.Why = err.Error()
+	c.counts.reflections.Add(1)
+	switch {
+	case errors.Is(err, ErrModelAway):
+		return ModelAway, nil
+	case time.Since(began) >= c.opts.Deadline:
+		return ModelLate, nil
+	}
+	return ModelUnusable, nil
 }
 
 // lastTurns are the last messages of a conversation, as many as a small model reads.

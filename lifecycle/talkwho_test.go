@@ -26,8 +26,8 @@ func TestWhoAnswered(t *testing.T) {
 // Of what is not kept nobody says that it is.
 func TestWhatIsNotKeptIsNotSaidToBe(t *testing.T) {
 	c := newWorld(t).live(t)
-	for _, says := range []string{"I do not keep it.", "I keep it."} {
-		forget := says != "I keep it."
+	for _, says := range []string{"is not kept, as you asked.", "What you said is kept."} {
+		forget := says != "What you said is kept."
 		r, err := c.Talk(t.Context(), lifecycle.TalkRequest{Said: "Are you there?", Forget: forget}, func(string) error { return nil })
 		if err != nil || !strings.Contains(r.Answer, says) {
 			t.Errorf("%+v, %v", r, err)

@@ -87,6 +87,9 @@ type Receipt struct {
 	Match    float64 `json:"match"`
 	Shares   Shares  `json:"shares"`
 	Assessor string  `json:"assessor"`
+	// Unjudged is true where the model is still to judge it, and Assessor did so in its
+	// place.
+	Unjudged bool `json:"unjudged,omitempty"`
 }
 
 // Shares are the squares of a character vector, each in [0,1]: they sum to 1.

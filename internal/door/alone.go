@@ -112,7 +112,11 @@ func (e *exchange) reflect() {
 	}
 	ctx, cancel := context.WithTimeout(e.client, reflectTimeout)
 	defer cancel()
-	answer, err := e.door.opts.Companion.Reflect(ctx, e.talk.said)
+	why := lifecycle.NoModel
+	if e.door.server != nil {
+		why = lifecycle.ModelAway
+	}
+	answer, err := e.door.opts.Companion.Reflect(ctx, e.talk.said, why, e.turn != nil)
 	if err != nil {
 		if e.client.Err() == nil {
 			e.door.opts.Log.Warn("the companion could not answer", "error", err)

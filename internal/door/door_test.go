@@ -28,6 +28,9 @@ type fake struct {
 	fresh  chan struct{}
 	hold   chan struct{}
 	reject error
+	// silence and kept are what it was told at the last reflection.
+	silence lifecycle.Silence
+	kept    bool
 	// talking is how many wait for an answer.
 	talking atomic.Int64
 }
@@ -81,7 +84,10 @@ func (f *fake) Talking() func() {
 	return func() { f.talking.Add(-1) }
 }
 
-func (f *fake) Reflect(_ context.Context, said string) (string, error) {
+func (f *fake) Reflect(_ context.Context, said string, why lifecycle.Silence, kept bool) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.silence, f.kept = why, kept
 	return "You said: " + said, f.reject
 }
 

@@ -1,0 +1,216 @@
+package lifecycle
+
+import (
+	"context"
+	"sync"
+
+	"github.com/jivad/jivad/chitta/fold"
+)
+
+// turnBehind is a turn of a talk that is kept, and that the model is still to judge.
+// Its words are held in memory, since of a talk the store may keep the gist only.
+type turnBehind struct {
+	seq  uint64
+	key  fold.Key
+	note Note
+	// own is the share of its words that are the companion's own, in [0,1].
+	own float64
+	// generation is how often the store had been written anew when it was kept.
+	generation uint64
+	// owes says that a record in the store asks for the judgement too, wordless that
+	// the store keeps nothing of its text.
+	owes, wordless bool
+}
+
+// judgingBehind are the turns whose judgement goes on behind the talk, the oldest first.
+type judgingBehind struct {
+	mu    sync.Mutex
+	waits []turnBehind
+	size  int // bytes of their texts
+	// idle is closed when nothing waits any more; nil while nothing does.
+	idle chan struct{}
+	// yield ends the question that the model is asked now; nil where there is none.
+	yield func()
+}
+
+// mostBehind is how many turns may wait, bytesBehind how many bytes they may have.
+const (
+	mostBehind  = 256
+	bytesBehind = 4 << 20
+)
+
+// judgeBehind has the model judge a turn that is kept, when nobody waits for anything.
+// Where it cannot, or the companion is closed before, the judgement of the built-in
+// assessor stays, or what the store records as owed is judged later.
+func (c *Companion) judgeBehind(t turnBehind) {
+	b := &c.behind
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.waits) == mostBehind || b.size+len(t.note.Text) > bytesBehind || c.ending.Err() != nil {
+		c.counts.fallbacks.Add(1)
+		return
+	}
+	b.waits, b.size = append(b.waits, t), b.size+len(t.note.Text)
+	if b.idle == nil {
+		b.idle = make(chan struct{})
+		c.workers.Go(c.judgeAllBehind)
+	}
+}
+
+// Judged waits until no turn of a talk waits for its judgement, or ctx ends.
+func (c *Companion) Judged(ctx context.Context) error {
+	c.behind.mu.Lock()
+	idle := c.behind.idle
+	c.behind.mu.Unlock()
+	if idle == nil {
+		return nil
+	}
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *Companion) judgeAllBehind() {
+	for {
+		t, ok := c.behind.first()
+		if !ok {
+			return
+		}
+		if !c.judgeOneBehind(c.ending, t) {
+			c.counts.fallbacks.Add(1)
+		}
+		c.behind.settled()
+		if t.owes {
+			c.reassessSoon() // where it was not judged
+		}
+	}
+}
+
+// first is the turn to be judged next; where there is none the work is over.
+func (b *judgingBehind) first() (turnBehind, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.waits) == 0 {
+		close(b.idle)
+		b.idle = nil
+		return turnBehind{}, false
+	}
+	return b.waits[0], true
+}
+
+func (b *judgingBehind) settled() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.size -= len(b.waits[0].note.Text)
+	b.waits[0] = turnBehind{}
+	b.waits = b.waits[1:]
+}
+
+// has tells whether the entry at seq waits here.
+func (b *judgingBehind) has(seq uint64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.waits {
+		if b.waits[i].seq == seq {
+			return true
+		}
+	}
+	return false
+}
+
+// asks notes how the question of now is ended, nil when there is none any more.
+func (b *judgingBehind) asks(yield func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.yield = yield
+}
+
+// giveWay ends the question of now: somebody waits for an answer of the model.
+func (b *judgingBehind) giveWay() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.yield != nil {
+		b.yield()
+	}
+}
+
+// judgeOneBehind asks the model about a turn, anew where it had to give way to a talk, and
+// writes what it says. It tells whether that is settled.
+func (c *Companion) judgeOneBehind(ctx context.Context, t turnBehind) bool {
+	for ctx.Err() == nil {
+		if c.atLeisure(ctx) != nil {
+			return false
+		}
+		settled, again := c.tryBehind(ctx, t)
+		if settled || !again {
+			return settled
+		}
+	}
+	return false
+}
+
+func (c *Companion) tryBehind(ctx context.Context, t turnBehind) (settled, again bool) {
+	select {
+	case c.inHand <- struct{}{}:
+		defer func() { <-c.inHand }()
+	case <-ctx.Done():
+		return false, false
+	}
+	if t.generation != c.store.Meta().Generation || t.owes && !c.isOwed(t.seq) {
+		return true, false // written anew meanwhile, with all that was said; or judged already
+	}
+	asking, yield := context.WithCancel(ctx)
+	defer yield()
+	c.behind.asks(yield)
+	defer c.behind.asks(nil)
+	if c.talking.Load() > 0 { // it began before it could be told to give way
+		return false, true
+	}
+	a, err := c.askAbout(asking, t)
+	if err != nil {
+		again = asking.Err() != nil && ctx.Err() == nil
+		if !again {
+			c.log.Debug("the model did not judge what was said in a talk", "error", err)
+		}
+		return false, again
+	}
+	done := []judged{{owed: owed{seq: t.seq}, key: t.key, told: t.generation, assessment: &a, wordless: t.wordless}}
+	ahead, err := c.foldAhead(ctx, done)
+	if err == nil {
+		err = c.do(context.WithoutCancel(ctx), backlog, func(ctx context.Context) error { return c.settleAll(ctx, done, ahead) })
+	}
+	if err != nil {
+		c.log.Warn("a judgement of what was said in a talk could not be written", "error", err)
+	}
+	return err == nil, false
+}
+
+// askAbout asks the model for its judgement of a turn.
+func (c *Companion) askAbout(ctx context.Context, t turnBehind) (Assessment, error) {
+	asking, stop := c.patiently(ctx)
+	defer stop()
+	soul, _ := c.context(&prepared{policy: history})
+	x, err := c.store.EventAt(t.seq)
+	if err != nil {
+		return Assessment{}, err
+	}
+	e := Experience{Text: t.note.Text, Date: t.note.Date, Soul: soul, Session: c.earlierThan(t.seq)}
+	if b, ok := x.Body.(fold.Experienced); ok {
+		e.Embedding = b.Embedding
+	}
+	a, err := c.opts.Model.Assess(asking, e)
+	if err == nil {
+		err = checkAssessment(a)
+	}
+	a.Judgement = lessened(a.Judgement, t.own)
+	return a, err
+}
+
+// isOwed tells whether the store records that the model is to judge an entry.
+func (c *Companion) isOwed(seq uint64) (there bool) {
+	_ = c.store.Values(owedName(seq), func(string, []byte) error { there = true; return nil })
+	return there
+}

@@ -1,0 +1,169 @@
+package lifecycle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jivad/jivad/lifecycle"
+)
+
+// nothing takes an answer and has nothing to say of it.
+func nothing(string) error { return nil }
+
+// slowly has a model judge everything after a while.
+func slowly(took time.Duration) func(context.Context, lifecycle.Experience) (lifecycle.Assessment, error) {
+	return func(ctx context.Context, e lifecycle.Experience) (lifecycle.Assessment, error) {
+		select {
+		case <-time.After(took):
+			return verdict(e), nil
+		case <-ctx.Done():
+			return lifecycle.Assessment{}, ctx.Err()
+		}
+	}
+}
+
+// talking is a world with a model that talks and takes half a minute to judge.
+func talking(t *testing.T, keep lifecycle.Keep) (*world, *speaking, *lifecycle.Companion) {
+	t.Helper()
+	w, m := newWorld(t), &speaking{pieces: []string{"Yes."}}
+	m.digest = "abc"
+	m.behaves(slowly(30 * time.Second))
+	w.opts.Model, w.opts.Deadline = m, time.Minute
+	w.opts.Retention = lifecycle.Retention{"behavioural": keep}
+	w.opts.Now = func() (time.Time, bool) { return time.Now(), true }
+	return w, m, w.live(t)
+}
+
+// A turn is kept and answered for at once, and judged behind that, by all of its words,
+// however much of them is kept.
+func TestATurnIsJudgedBehindTheTalk(t *testing.T) {
+	for _, keep := range []lifecycle.Keep{lifecycle.KeepFull, lifecycle.KeepGist, lifecycle.KeepNone} {
+		for _, daemon := range []bool{false, true} {
+			t.Run(fmt.Sprint(keep, daemon), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					_, m, c := talking(t, keep)
+					if daemon {
+						ctx, cancel := context.WithCancel(t.Context())
+						done := make(chan error, 1)
+						go func() { done <- c.Run(ctx) }()
+						defer func() { cancel(); <-done }()
+					}
+					said := "I walked to the river. " + strings.Repeat("It was a long way, and the snow was soft. ", 9)
+					began := time.Now()
+					r, err := c.Talk(t.Context(), lifecycle.TalkRequest{Said: said}, nothing)
+					if err != nil || r.Receipt == nil || !r.Receipt.Unjudged || time.Since(began) > time.Second {
+						t.Fatalf("after %v: %+v, %v", time.Since(began), r.Receipt, err)
+					}
+					hit, err := c.Show(t.Context(), r.Receipt.Event)
+					if err != nil || hit.Assessor == "wise:1@abc" || hit.Kept != keep {
+						t.Errorf("as it is kept: %+v, %v", hit, err)
+					}
+					if err := c.Judged(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(time.Minute) // nobody asks for it once more
+					hit, err = c.Show(t.Context(), r.Receipt.Event)
+					want := verdict(lifecycle.Experience{Text: said}).Judgement
+					if err != nil || hit.Assessor != "wise:1@abc" || hit.Intensity != want.Intensity || hit.Kept != keep || keep == lifecycle.KeepFull && hit.Answer != "Yes." {
+						t.Errorf("as it is judged: %+v, %v", hit, err)
+					}
+					if s := modelOf(t, c); len(m.asked) != 1 || m.asked[0] != said || s.Owed != 0 || s.Fallbacks != 0 {
+						t.Errorf("asked %q; %+v", m.asked, s)
+					}
+				})
+			})
+		}
+	}
+}
+
+// The judging gives way to a talk that begins, and goes on behind it.
+func TestJudgingGivesWayToATalk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, m, c := talking(t, lifecycle.KeepGist)
+		talk := func(said string) string {
+			r, err := c.Talk(t.Context(), lifecycle.TalkRequest{Said: said}, nothing)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r.Receipt.Event
+		}
+		first := talk("One by the river.")
+		time.Sleep(20 * time.Second)
+		done := c.Talking()
+		time.Sleep(5 * time.Minute)
+		if hit, err := c.Show(t.Context(), first); err != nil || hit.Assessor == "wise:1@abc" || len(m.asked) != 1 {
+			t.Errorf("during a talk: %+v, %v, asked %q", hit, err, m.asked)
+		}
+		done()
+		second := talk("Two by the river.")
+		if err := c.Judged(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []string{first, second} {
+			if hit, err := c.Show(t.Context(), id); err != nil || hit.Assessor != "wise:1@abc" {
+				t.Errorf("after it: %+v, %v", hit, err)
+			}
+		}
+	})
+}
+
+// What the model cannot judge stays as the built-in assessor judged it; a companion that
+// is closed waits for no judgement, and what was kept is there.
+func TestWhatIsNotJudgedStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, m, c := talking(t, lifecycle.KeepGist)
+		m.behaves(func(context.Context, lifecycle.Experience) (lifecycle.Assessment, error) {
+			return lifecycle.Assessment{}, lifecycle.ErrModelAnswer
+		})
+		r, err := c.Talk(t.Context(), lifecycle.TalkRequest{Said: "One by the river."}, nothing)
+		if err = errors.Join(err, c.Judged(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if hit, err := c.Show(t.Context(), r.Receipt.Event); err != nil || hit.Assessor == "wise:1@abc" || modelOf(t, c).Fallbacks != 1 {
+			t.Errorf("%+v, %v", hit, err)
+		}
+		m.behaves(slowly(time.Hour))
+		if r, err = c.Talk(t.Context(), lifecycle.TalkRequest{Said: "Two by the river."}, nothing); err != nil {
+			t.Fatal(err)
+		}
+		waiting, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		if err := c.Judged(waiting); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("waiting for it: %v", err)
+		}
+		began := time.Now()
+		w.end(t, c)
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("closing took %v", took)
+		}
+		c = w.live(t)
+		if hit, err := c.Show(t.Context(), r.Receipt.Event); err != nil || hit.Text != "Two by the river." {
+			t.Errorf("opened anew: %+v, %v", hit, err)
+		}
+	})
+}
+
+// What is forgotten while the model judges it is not brought back.
+func TestForgottenWhileItIsJudged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, _, c := talking(t, lifecycle.KeepGist)
+		if _, err := c.Talk(t.Context(), lifecycle.TalkRequest{Said: "The heron by the river."}, nothing); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if _, err := c.Forget(t.Context(), lifecycle.ForgetQuery{Match: "heron"}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Judged(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if s, err := c.Status(t.Context()); err != nil || s.Entries != 0 || len(s.Problems) != 0 {
+			t.Errorf("%+v, %v", s, err)
+		}
+	})
+}
