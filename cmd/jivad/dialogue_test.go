@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	ollama "github.com/ollama/ollama/api"
 	"github.com/rogpeppe/go-internal/testscript"
@@ -25,6 +26,7 @@ import (
 //	> TEXT    type it, and Enter
 //	^C        press that
 //	@ FILE    wait until it is there
+//	+ FILE    make it
 //	! WORDS   realserver WORDS
 //
 // CODE is the exit code. The terminal must be in the end as it was.
@@ -71,6 +73,8 @@ func dialogue(ts *testscript.TestScript, _ bool, args []string) {
 		case "^C":
 			_, err = master.Write([]byte{3})
 			ts.Check(err)
+		case "+":
+			ts.Check(os.WriteFile(ts.MkAbs(what), nil, 0o600))
 		case "!":
 			realServer(ts, false, strings.Fields(what))
 		default:
@@ -138,6 +142,42 @@ func endlessModel(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		_ = os.WriteFile(file, nil, 0o600)
 		<-r.Context().Done()
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("UPSTREAM", server.URL)
+}
+
+// slowModel starts a model server that says nothing before the file FIRST is there, not
+// the second half of it before SECOND is, and judges nothing before JUDGED is: slowmodel
+// FIRST SECOND JUDGED ASKED. What it is asked to answer is written to ASKED.
+func slowModel(ts *testscript.TestScript, _ bool, args []string) {
+	first, second, judged, asked := ts.MkAbs(args[0]), ts.MkAbs(args[1]), ts.MkAbs(args[2]), ts.MkAbs(args[3])
+	judges := &scripted{digest: strings.Repeat("ab", 32)}
+	waits := func(r *http.Request, file string) {
+		for again := time.NewTicker(10 * time.Millisecond); !isFile(file) && r.Context().Err() == nil; {
+			<-again.C
+		}
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		judging := strings.Contains(string(body), `"format"`)
+		if r.URL.Path != "/api/chat" || judging {
+			if judging {
+				waits(r, judged)
+			}
+			r.Body = io.NopCloser(strings.NewReader(string(body)))
+			judges.ServeHTTP(w, r)
+			return
+		}
+		log, err := os.OpenFile(asked, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, _ = log.Write(append(body, '\n'))
+			_ = log.Close()
+		}
+		waits(r, first)
+		line(w, ollama.ChatResponse{Message: ollama.Message{Role: "assistant", Content: "It was "}})
+		waits(r, second)
+		line(w, ollama.ChatResponse{Message: ollama.Message{Role: "assistant", Content: "a fine day."}, Done: true, DoneReason: "stop"})
 	}))
 	ts.Defer(server.Close)
 	ts.Setenv("UPSTREAM", server.URL)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,11 +22,13 @@ func (a *app) talkVerb() *cobra.Command {
 		Use:   "talk [TEXT...]",
 		Short: "Talk with the companion",
 		Long: `Talks with the companion, which knows SOUL.md and what it is reminded of. What you say
-becomes an entry of today; the answer is kept beside it.
+becomes an entry of today; the answer is kept beside it. It is kept as soon as the answer
+is there, and the model judges it while you go on.
 
 With a text there is one answer. Without one, each line that you write is answered: /why shows
 what was recalled for the last answer, /end ends the session, /quit leaves. Ctrl-C stops an answer,
-and what you said stays remembered; at the prompt it leaves, as Ctrl-D does.`,
+and what you said stays remembered; at the prompt it leaves, as Ctrl-D does. What you type
+while an answer comes is shown and taken when it is whole.`,
 		Example: `  jivad talk
   jivad talk "How was the week?"
   jivad talk --json < questions.txt`,
@@ -45,6 +47,9 @@ and what you said stays remembered; at the prompt it leaves, as Ctrl-D does.`,
 					s, err := c.Status(ctx)
 					return err == nil && s.EmbedderState != nil && s.EmbedderState.Away != ""
 				}
+				if own, ok := c.(judging); ok {
+					t.judging = own
+				}
 				if len(args) > 0 {
 					return t.once(ctx, strings.Join(args, " "))
 				}
@@ -60,6 +65,11 @@ type talker interface {
 	EndSession(context.Context) (lifecycle.SessionReport, error)
 }
 
+// judging is a companion that judges in this process, and has to be waited for.
+type judging interface {
+	Judged(ctx context.Context) error
+}
+
 // talk is one conversation on a terminal, or of the lines of a file.
 type talk struct {
 	app     *app
@@ -71,6 +81,14 @@ type talk struct {
 	last *lifecycle.TalkReport
 	// away, if not nil, tells that the embedder is.
 	away func(context.Context) bool
+	// judging is nil where a daemon judges what was said.
+	judging judging
+	// here says that a person types on a terminal; hushed that it shows nothing now of what
+	// is typed.
+	here   bool
+	hushed atomic.Bool
+	// kept says that something was kept, unjudged that the model was still to judge it then.
+	kept, unjudged bool
 	// leaving says that the process was asked to end, and not only the answer.
 	leaving bool
 }
@@ -88,31 +106,38 @@ func (t *talk) once(ctx context.Context, said string) error {
 	if err == nil && stopped {
 		return context.Canceled
 	}
-	return err
+	return errors.Join(err, t.settle(ctx))
 }
 
 // loop answers line by line until there are no more.
 func (t *talk) loop(ctx context.Context) error {
-	here := isTerminal(t.app.stdin) && t.out.terminal && !t.app.flags.json
+	t.here = isTerminal(t.app.stdin) && t.out.terminal && !t.app.flags.json
 	lines, failed := t.lines()
 	for {
-		if here {
-			fmt.Fprint(t.out.out, "> ")
-			_ = t.out.flush()
+		if t.here {
+			t.prompt()
 		}
 		select {
 		case <-t.signals:
-			if here {
+			if t.here {
 				t.out.line("")
 			}
+			t.farewell()
 			return t.out.flush()
-		case err := <-failed:
-			if here {
-				t.out.line("")
+		case line, more := <-lines:
+			if !more {
+				if t.here {
+					t.out.line("")
+				}
+				return errors.Join(<-failed, t.settle(ctx))
 			}
-			return errors.Join(err, t.out.flush())
-		case line := <-lines:
-			leave, err := t.take(ctx, line, here)
+			if line.unseen && t.here {
+				t.out.line("%s", harmless(line.text))
+			}
+			leave, err := t.take(ctx, line.text)
+			if leave && err == nil {
+				return t.settle(ctx)
+			}
 			if err != nil || leave {
 				return errors.Join(err, t.out.flush())
 			}
@@ -120,31 +145,49 @@ func (t *talk) loop(ctx context.Context) error {
 	}
 }
 
-// lines reads standard input from a goroutine of its own, which may wait there until
-// the process ends. What ends it comes through failed, nil for the end of the input.
-func (t *talk) lines() (<-chan string, <-chan error) {
-	lines, failed := make(chan string), make(chan error, 1)
-	go func() {
-		in := bufio.NewScanner(t.app.stdin)
-		in.Buffer(make([]byte, 0, 4<<10), maxSaid)
-		for in.Scan() {
-			lines <- in.Text()
+// settle waits until the model has judged what was said, where no daemon does that; Ctrl-C
+// leaves it as it is.
+func (t *talk) settle(ctx context.Context) error {
+	if t.judging == nil || !t.unjudged {
+		if t.here {
+			t.farewell()
 		}
-		err := in.Err()
-		if errors.Is(err, bufio.ErrTooLong) {
-			err = lifecycle.ErrTooLong
+		return t.out.flush()
+	}
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
+	done := make(chan error, 1)
+	go func() { done <- t.judging.Judged(waiting) }()
+	sign := t.sign("what you said is kept, and is being judged (Ctrl-C leaves)")
+	select {
+	case <-t.signals:
+		sign.end()
+		if t.here {
+			t.out.line("")
 		}
-		if err != nil {
-			err = fmt.Errorf("standard input: %w", err)
-		}
-		failed <- err
-	}()
-	return lines, failed
+		t.farewell()
+		return t.out.flush()
+	case err := <-done:
+		sign.end()
+		return errors.Join(err, t.out.flush())
+	}
+}
+
+// farewell says what becomes of what was said, to somebody who leaves before it is judged.
+func (t *talk) farewell() {
+	if !t.here || !t.kept || !t.unjudged || t.app.flags.quiet {
+		return
+	}
+	fate := "what you said is kept; the daemon judges what is not judged yet"
+	if t.judging != nil {
+		fate = "what you said is kept, as the built-in assessor judged it"
+	}
+	t.out.line("%s", t.out.dim("("+fate+")"))
 }
 
 // take does what a line says. An answer that fails ends the conversation, unless a
 // person is there who can try again.
-func (t *talk) take(ctx context.Context, line string, here bool) (leave bool, err error) {
+func (t *talk) take(ctx context.Context, line string) (leave bool, err error) {
 	switch word := strings.TrimSpace(line); {
 	case word == "":
 	case word == "/quit":
@@ -153,16 +196,16 @@ func (t *talk) take(ctx context.Context, line string, here bool) (leave bool, er
 		err = t.why()
 	case word == "/end":
 		err = t.end(ctx)
-	case here && strings.HasPrefix(word, "/") && !strings.ContainsAny(word, " \t"):
+	case t.here && strings.HasPrefix(word, "/") && !strings.ContainsAny(word, " \t"):
 		t.out.line("There is no %s. /why shows what was recalled, /end ends the session, /quit leaves.", oneLine(word))
 	default:
 		var stopped bool
 		stopped, err = t.say(ctx, line)
-		if stopped && (t.leaving || !here) {
+		if stopped && (t.leaving || !t.here) {
 			return true, cmp.Or(err, context.Canceled)
 		}
 	}
-	if err != nil && here {
+	if err != nil && t.here {
 		t.app.complain(err, exitCode(err))
 		return false, nil
 	}
@@ -184,6 +227,9 @@ func (t *talk) say(ctx context.Context, said string) (stopped bool, err error) {
 			watched <- nil
 		}
 	}()
+	defer t.hush()()
+	sign := t.sign("thinking")
+	defer sign.end()
 	var answer strings.Builder
 	var unwritten error // nobody reads what is written; that stops an answer too
 	t.last = nil
@@ -192,14 +238,19 @@ func (t *talk) say(ctx context.Context, said string) (stopped bool, err error) {
 		if t.app.flags.json {
 			return nil
 		}
+		sign.end()
 		fmt.Fprint(t.out.out, harmless(piece))
 		if unwritten = t.out.flush(); unwritten != nil {
 			stop()
 		}
 		return unwritten
 	})
+	sign.end()
 	close(done)
 	asked := <-watched
+	if report.Receipt != nil {
+		t.kept, t.unjudged = true, t.unjudged || report.Receipt.Unjudged
+	}
 	stopped, t.leaving = asked != nil, asked == syscall.SIGTERM
 	if unwritten != nil {
 		return false, unwritten
@@ -259,25 +310,33 @@ func (t *talk) keep(said, answered string) {
 
 // why shows what the last answer could know of.
 func (t *talk) why() error {
-	if t.last == nil {
-		if t.app.flags.json {
-			_, err := io.WriteString(t.app.stdout, "[]\n")
-			return err
-		}
-		t.out.line("Of an answer that was stopped, or none, it is not known.")
+	switch {
+	case t.last == nil && t.app.flags.json:
+		_, err := io.WriteString(t.app.stdout, "[]\n")
+		return err
+	case t.last == nil && len(t.history) == 0:
+		t.out.line("There was no answer yet.")
 		return t.out.flush()
-	}
-	if t.app.flags.json {
+	case t.last == nil:
+		t.out.line("The last answer was stopped or failed; it is not known what was recalled for it.")
+		return t.out.flush()
+	case t.app.flags.json:
 		return t.app.answer(t.last.Recalled, nil)
+	}
+	if len(t.last.Recalled) == 0 {
+		t.out.line("Nothing was recalled for the last answer.")
+	} else {
+		t.out.line("What was recalled for the last answer: date, nearness (at most 1), first words.")
 	}
 	if t.last.ByWords != "" {
 		t.out.line("%s", t.out.dim("(by words only: "+oneLine(t.last.ByWords)+")"))
 	}
-	if len(t.last.Recalled) == 0 {
-		t.out.line("Nothing was recalled for it.")
-	}
 	for _, r := range t.last.Recalled {
-		line := fmt.Sprintf("%s  %.2f  %s", pad(dash(r.Impression.Date), 10), r.Similarity, excerptOf(r.Impression))
+		near := r.Similarity
+		if t.last.ByWords != "" {
+			near = r.Lexical
+		}
+		line := fmt.Sprintf("%s  %.2f  %s", pad(dash(r.Impression.Date), 10), near, excerptOf(r.Impression))
 		if t.out.terminal {
 			line = cut(line, t.out.width)
 		}

@@ -72,8 +72,9 @@ func TestTalkLineByLine(t *testing.T) {
 	if err := talk.loop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	want := `Of an answer that was stopped, or none, it is not known.
+	want := `There was no answer yet.
 You: How are you?
+What was recalled for the last answer: date, nearness (at most 1), first words.
 1911-05-01  0.51  The ponies are tired.
 –           0.40  (buried)
 You: /usr is a folder␛[31m
@@ -172,29 +173,31 @@ func TestTalkGoesOnAtATerminal(t *testing.T) {
 	p := &parrot{hold: make(chan struct{})}
 	var out bytes.Buffer
 	talk, signals := conversation(p, strings.NewReader(""), &out, false)
+	talk.here = true
 	go func() {
 		<-p.hold
 		signals <- os.Interrupt
 	}()
-	if leave, err := talk.take(t.Context(), "One", true); leave || err != nil {
+	if leave, err := talk.take(t.Context(), "One"); leave || err != nil {
 		t.Errorf("stopped: %v, %v", leave, err)
 	}
 	p.hold, p.err = nil, lifecycle.ErrDamaged
-	if leave, err := talk.take(t.Context(), "Two", true); leave || err != nil || !strings.Contains(out.String(), lifecycle.ErrDamaged.Error()) {
+	if leave, err := talk.take(t.Context(), "Two"); leave || err != nil || !strings.Contains(out.String(), lifecycle.ErrDamaged.Error()) {
 		t.Errorf("failed: %v, %v, %q", leave, err, out.String())
 	}
-	if _, err := talk.take(t.Context(), "Two", false); !errors.Is(err, lifecycle.ErrDamaged) {
+	talk.here = false
+	if _, err := talk.take(t.Context(), "Two"); !errors.Is(err, lifecycle.ErrDamaged) {
 		t.Errorf("failed, of a file: %v", err)
 	}
-	p.err = nil
-	if _, err := talk.take(t.Context(), "/help", true); err != nil {
+	p.err, talk.here = nil, true
+	if _, err := talk.take(t.Context(), "/help"); err != nil {
 		t.Error(err)
 	}
 	_ = talk.out.flush()
 	if !strings.Contains(out.String(), "There is no /help.") || len(p.asked) != 3 {
 		t.Errorf("got %q, asked %+v", out.String(), p.asked)
 	}
-	if _, err := talk.take(t.Context(), "Three", true); err != nil || !strings.HasSuffix(out.String(), "You: Three\n") {
+	if _, err := talk.take(t.Context(), "Three"); err != nil || !strings.HasSuffix(out.String(), "You: Three\n") {
 		t.Errorf("%v, %q", err, out.String())
 	}
 	p.hold = make(chan struct{})
@@ -202,7 +205,7 @@ func TestTalkGoesOnAtATerminal(t *testing.T) {
 		<-p.hold
 		signals <- syscall.SIGTERM
 	}()
-	if leave, _ := talk.take(t.Context(), "Four", true); !leave {
+	if leave, _ := talk.take(t.Context(), "Four"); !leave {
 		t.Error("SIGTERM did not end it")
 	}
 }
