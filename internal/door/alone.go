@@ -89,8 +89,8 @@ func (e *exchange) value(v any) {
 // to be unavailable: code, JSON, a client's chores, an answer without memory.
 func (e *exchange) reflect() {
 	o := e.ask.object
-	if o == nil {
-		e.refuse(http.StatusBadRequest, "the request is not the JSON object that belongs here")
+	if o == nil || e.misfit {
+		e.refuse(http.StatusBadRequest, "the request is not the JSON object that belongs here, or has a value of another type than belongs there")
 		return
 	}
 	loads := e.talk.plain && e.talk.said == ""

@@ -78,6 +78,9 @@ const (
 	// long a client may take to send or to take the next piece of anything.
 	bodyTimeout  = 5 * time.Minute
 	chunkTimeout = 30 * time.Second
+	// maxHead is the most that the head of an answer of the server may have, in bytes, with
+	// those that come before it.
+	maxHead = 1 << 20
 	// weaveTimeout is when a request goes on without memory.
 	weaveTimeout = 2 * time.Second
 	// reflectTimeout bounds an answer of the companion's own.
@@ -104,6 +107,8 @@ func New(o Options) (*Door, error) {
 			DisableCompression:  true,
 			MaxIdleConnsPerHost: 16,
 			IdleConnTimeout:     30 * time.Second,
+
+			MaxResponseHeaderBytes: maxHead,
 		}},
 		FlushInterval:  -1, // every piece as it comes
 		Rewrite:        d.rewrite,

@@ -58,6 +58,8 @@ type exchange struct {
 	client context.Context
 	ask    ask
 	talk   conversation
+	// misfit says that the request has values of types that the server does not take.
+	misfit bool
 	// off says that the client wants no memory.
 	off bool
 	// turn is what is to be remembered, nil for nothing.
@@ -107,12 +109,25 @@ func (d *Door) rewrite(p *httputil.ProxyRequest) {
 	p.Out.Header.Set(headerMark, d.mark)
 }
 
+// untraced is the context of a request without what is to be told of its progress: the
+// answers before an answer (103 Early Hints) are then left out by the transport, which
+// holds all of them together to maxHead, and not passed on without end.
+type untraced struct{ context.Context }
+
+func (u untraced) Value(key any) any {
+	if _, own := key.(exchangeKey); own {
+		return u.Context.Value(key)
+	}
+	return nil
+}
+
 // again is a transport that tries a second time, on a new connection, where one of
 // before turns out to be dead: the server was stopped or started anew meanwhile. Only
 // requests that were read are, which to ask twice does no harm.
 type again struct{ *http.Transport }
 
 func (a again) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.WithContext(untraced{r.Context()})
 	if r.GetBody == nil {
 		return a.Transport.RoundTrip(r)
 	}

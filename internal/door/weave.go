@@ -1,6 +1,7 @@
 package door
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -54,6 +55,25 @@ func understand(endpoint string, o object) (c conversation) {
 	return c
 }
 
+// fits tells whether what a request to talk says is of the types that the server takes.
+// One that does not is passed on as it came: the server says what is wrong with it.
+func fits(endpoint string, body []byte) bool {
+	var q any = &struct {
+		Model, Prompt, Suffix, System, Template string
+		Raw                                     bool
+		Stream                                  *bool
+		Images                                  []json.RawMessage
+	}{}
+	if endpoint == "chat" {
+		q = &struct {
+			Model    string
+			Messages []struct{ Role, Content, Thinking string }
+			Stream   *bool
+		}{}
+	}
+	return json.NewDecoder(bytes.NewReader(body)).Decode(q) == nil
+}
+
 // isChore tells what a client asks for itself, a title of the conversation perhaps,
 // from what a person says. Open WebUI writes such requests so.
 func isChore(said string) bool {
@@ -62,6 +82,9 @@ func isChore(said string) bool {
 
 // weave puts the companion's memory into a request, and notes the turn.
 func (e *exchange) weave(ctx context.Context, off bool) {
+	if e.misfit = !fits(e.endpoint, e.ask.body); e.misfit {
+		return
+	}
 	e.talk = understand(e.endpoint, e.ask.object)
 	e.off = off || e.ask.off
 	switch {
