@@ -15,8 +15,6 @@ type turnBehind struct {
 	note Note
 	// own is the share of its words that are the companion's own, in [0,1].
 	own float64
-	// generation is how often the store had been written anew when it was kept.
-	generation uint64
 	// owes says that a record in the store asks for the judgement too, wordless that
 	// the store keeps nothing of its text.
 	owes, wordless bool
@@ -159,9 +157,11 @@ func (c *Companion) tryBehind(ctx context.Context, t turnBehind) (settled, again
 	case <-ctx.Done():
 		return false, false
 	}
-	if t.generation != c.store.Meta().Generation || t.owes && !c.isOwed(t.seq) {
-		return true, false // written anew meanwhile, with all that was said; or judged already
+	x, there := c.stillThere(t)
+	if !there || t.owes && !c.isOwed(t.seq) {
+		return true, false // forgotten or edited meanwhile, or judged already
 	}
+	told := c.store.Meta().Generation
 	asking, yield := context.WithCancel(ctx)
 	defer yield()
 	c.behind.asks(yield)
@@ -169,7 +169,7 @@ func (c *Companion) tryBehind(ctx context.Context, t turnBehind) (settled, again
 	if c.talking.Load() > 0 { // it began before it could be told to give way
 		return false, true
 	}
-	a, err := c.askAbout(asking, t)
+	a, err := c.askAbout(asking, t, x)
 	if err != nil {
 		again = asking.Err() != nil && ctx.Err() == nil
 		if !again {
@@ -177,7 +177,7 @@ func (c *Companion) tryBehind(ctx context.Context, t turnBehind) (settled, again
 		}
 		return false, again
 	}
-	done := []judged{{owed: owed{seq: t.seq}, key: t.key, told: t.generation, assessment: &a, wordless: t.wordless}}
+	done := []judged{{owed: owed{seq: t.seq}, key: t.key, told: told, assessment: &a, wordless: t.wordless}}
 	ahead, err := c.foldAhead(ctx, done)
 	if err == nil {
 		err = c.do(context.WithoutCancel(ctx), backlog, func(ctx context.Context) error { return c.settleAll(ctx, done, ahead) })
@@ -188,19 +188,19 @@ func (c *Companion) tryBehind(ctx context.Context, t turnBehind) (settled, again
 	return err == nil, false
 }
 
-// askAbout asks the model for its judgement of a turn.
-func (c *Companion) askAbout(ctx context.Context, t turnBehind) (Assessment, error) {
+// stillThere is the entry of a turn, where it says what it said then.
+func (c *Companion) stillThere(t turnBehind) (fold.Experienced, bool) {
+	e, err := c.store.EventAt(t.seq)
+	x, ok := e.Body.(fold.Experienced)
+	return x, err == nil && ok && x.Key == t.key
+}
+
+// askAbout asks the model for its judgement of a turn, which is the entry x.
+func (c *Companion) askAbout(ctx context.Context, t turnBehind, x fold.Experienced) (Assessment, error) {
 	asking, stop := c.patiently(ctx)
 	defer stop()
 	soul, _ := c.context(&prepared{policy: history})
-	x, err := c.store.EventAt(t.seq)
-	if err != nil {
-		return Assessment{}, err
-	}
-	e := Experience{Text: t.note.Text, Date: t.note.Date, Soul: soul, Session: c.earlierThan(t.seq)}
-	if b, ok := x.Body.(fold.Experienced); ok {
-		e.Embedding = b.Embedding
-	}
+	e := Experience{Text: t.note.Text, Embedding: x.Embedding, Date: t.note.Date, Soul: soul, Session: c.earlierThan(t.seq)}
 	a, err := c.opts.Model.Assess(asking, e)
 	if err == nil {
 		err = checkAssessment(a)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -148,12 +149,15 @@ func TestWhatIsNotJudgedStays(t *testing.T) {
 	})
 }
 
-// What is forgotten while the model judges it is not brought back.
+// What is forgotten while the model judges it is not brought back, and the model is not
+// asked about it any more; what else was said is judged all the same.
 func TestForgottenWhileItIsJudged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		_, _, c := talking(t, lifecycle.KeepGist)
-		if _, err := c.Talk(t.Context(), lifecycle.TalkRequest{Said: "The heron by the river."}, nothing); err != nil {
-			t.Fatal(err)
+		_, m, c := talking(t, lifecycle.KeepGist)
+		for _, said := range []string{"The heron by the river.", "The heron again.", "The roof."} {
+			if _, err := c.Talk(t.Context(), lifecycle.TalkRequest{Said: said}, nothing); err != nil {
+				t.Fatal(err)
+			}
 		}
 		time.Sleep(10 * time.Second)
 		if _, err := c.Forget(t.Context(), lifecycle.ForgetQuery{Match: "heron"}, nil); err != nil {
@@ -162,8 +166,15 @@ func TestForgottenWhileItIsJudged(t *testing.T) {
 		if err := c.Judged(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if s, err := c.Status(t.Context()); err != nil || s.Entries != 0 || len(s.Problems) != 0 {
+		if s, err := c.Status(t.Context()); err != nil || s.Entries != 1 || len(s.Problems) != 0 {
 			t.Errorf("%+v, %v", s, err)
+		}
+		if last := m.asked[len(m.asked)-1]; last != "The roof." || slices.Contains(m.asked, "The heron again.") {
+			t.Errorf("asked %q", m.asked)
+		}
+		hits := recalled(t, c, "roof")
+		if len(hits) != 1 || hits[0].Impression.Assessor != "wise:1@abc" {
+			t.Errorf("%+v", hits)
 		}
 	})
 }

@@ -277,7 +277,7 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	c.life.touch(p)
 	if p.opinion.behind {
 		c.judgeBehind(turnBehind{
-			seq: results[len(results)-1].Sequence, key: p.key, note: p.note, own: p.own, generation: c.store.Meta().Generation,
+			seq: results[len(results)-1].Sequence, key: p.key, note: p.note, own: p.own,
 			owes: entry.Beside != nil, wordless: entry.Text == nil,
 		})
 	}
