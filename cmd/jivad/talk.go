@@ -149,7 +149,7 @@ func (t *talk) loop(ctx context.Context) error {
 // leaves it as it is.
 func (t *talk) settle(ctx context.Context) error {
 	if t.judging == nil || !t.unjudged {
-		if t.here {
+		if t.unjudged {
 			t.farewell()
 		}
 		return t.out.flush()
@@ -175,12 +175,16 @@ func (t *talk) settle(ctx context.Context) error {
 
 // farewell says what becomes of what was said, to somebody who leaves before it is judged.
 func (t *talk) farewell() {
-	if !t.here || !t.kept || !t.unjudged || t.app.flags.quiet {
+	if !t.here || !t.kept || t.app.flags.quiet {
 		return
 	}
-	fate := "what you said is kept; the daemon judges what is not judged yet"
-	if t.judging != nil {
-		fate = "what you said is kept, as the built-in assessor judged it"
+	fate := "what you said is kept"
+	switch {
+	case !t.unjudged:
+	case t.judging == nil:
+		fate += "; the daemon judges what is not judged yet"
+	default:
+		fate += ", as the built-in assessor judged it"
 	}
 	t.out.line("%s", t.out.dim("("+fate+")"))
 }

@@ -261,3 +261,80 @@ func (w *watched) Talk(ctx context.Context, r lifecycle.TalkRequest, emit func(s
 	w.ctx = ctx.Err()
 	return out, err
 }
+
+// keeper is a parrot that keeps what was said.
+type keeper struct {
+	*parrot
+	unjudged bool
+}
+
+func (k *keeper) Talk(ctx context.Context, r lifecycle.TalkRequest, emit func(string) error) (lifecycle.TalkReport, error) {
+	out, err := k.parrot.Talk(ctx, r, emit)
+	out.Receipt = &lifecycle.Receipt{Event: "1", Unjudged: k.unjudged}
+	return out, err
+}
+
+// judge is a companion that judges in this process, until over is closed.
+type judge struct{ over chan struct{} }
+
+func (j judge) Judged(ctx context.Context) error {
+	select {
+	case <-j.over:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Whoever leaves is told what becomes of what was said: kept, and judged by the daemon,
+// or here before the end, unless that is stopped.
+func TestTalkTellsOfWhatIsKept(t *testing.T) {
+	const plain, daemon, own = "(what you said is kept)\n", "(what you said is kept; the daemon judges what is not judged yet)\n", "(what you said is kept, as the built-in assessor judged it)\n"
+	for name, tc := range map[string]struct {
+		said, unjudged, here, quiet, stopped bool
+		judging                              judging
+		want                                 string
+	}{
+		"nothing was said":      {},
+		"judged":                {said: true, here: true, stopped: true, want: plain},
+		"judged by the daemon":  {said: true, unjudged: true, here: true, stopped: true, want: daemon},
+		"left by a word":        {said: true, unjudged: true, here: true, want: daemon},
+		"nobody looks on":       {said: true, unjudged: true, stopped: true},
+		"not wanted":            {said: true, unjudged: true, here: true, quiet: true, stopped: true},
+		"judged here":           {said: true, unjudged: true, here: true, judging: judge{closed()}},
+		"judged here, stopped":  {said: true, unjudged: true, here: true, stopped: true, judging: judge{}, want: "\n" + own},
+		"nothing to judge here": {said: true, here: true, judging: judge{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			talk, signals := conversation(&parrot{}, strings.NewReader(""), &out, false)
+			talk.with, talk.judging, talk.app.flags.quiet = &keeper{&parrot{}, tc.unjudged}, tc.judging, tc.quiet
+			if tc.said {
+				if _, err := talk.say(t.Context(), "One"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out.Reset()
+			talk.here = tc.here
+			if tc.stopped {
+				signals <- os.Interrupt
+			}
+			var err error
+			if tc.stopped && tc.judging == nil { // at the prompt
+				talk.farewell()
+				err = talk.out.flush()
+			} else {
+				err = talk.settle(t.Context())
+			}
+			if err != nil || out.String() != tc.want {
+				t.Errorf("%q, %v; want %q", out.String(), err, tc.want)
+			}
+		})
+	}
+}
+
+func closed() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}
