@@ -28,6 +28,13 @@ func slowly(took time.Duration) func(context.Context, lifecycle.Experience) (lif
 	}
 }
 
+// questions are what a model was asked to judge.
+func questions(m *speaking) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.asked)
+}
+
 // talking is a world with a model that talks and takes half a minute to judge.
 func talking(t *testing.T, keep lifecycle.Keep) (*world, *speaking, *lifecycle.Companion) {
 	t.Helper()
@@ -73,8 +80,8 @@ func TestATurnIsJudgedBehindTheTalk(t *testing.T) {
 					if err != nil || hit.Assessor != "wise:1@abc" || hit.Intensity != want.Intensity || hit.Kept != keep || keep == lifecycle.KeepFull && hit.Answer != "Yes." {
 						t.Errorf("as it is judged: %+v, %v", hit, err)
 					}
-					if s := modelOf(t, c); len(m.asked) != 1 || m.asked[0] != said || s.Owed != 0 || s.Fallbacks != 0 {
-						t.Errorf("asked %q; %+v", m.asked, s)
+					if s := modelOf(t, c); len(questions(m)) != 1 || questions(m)[0] != said || s.Owed != 0 || s.Fallbacks != 0 {
+						t.Errorf("asked %q; %+v", questions(m), s)
 					}
 				})
 			})
@@ -97,8 +104,8 @@ func TestJudgingGivesWayToATalk(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		done := c.Talking()
 		time.Sleep(5 * time.Minute)
-		if hit, err := c.Show(t.Context(), first); err != nil || hit.Assessor == "wise:1@abc" || len(m.asked) != 1 {
-			t.Errorf("during a talk: %+v, %v, asked %q", hit, err, m.asked)
+		if hit, err := c.Show(t.Context(), first); err != nil || hit.Assessor == "wise:1@abc" || len(questions(m)) != 1 {
+			t.Errorf("during a talk: %+v, %v, asked %q", hit, err, questions(m))
 		}
 		done()
 		second := talk("Two by the river.")
@@ -169,8 +176,9 @@ func TestForgottenWhileItIsJudged(t *testing.T) {
 		if s, err := c.Status(t.Context()); err != nil || s.Entries != 1 || len(s.Problems) != 0 {
 			t.Errorf("%+v, %v", s, err)
 		}
-		if last := m.asked[len(m.asked)-1]; last != "The roof." || slices.Contains(m.asked, "The heron again.") {
-			t.Errorf("asked %q", m.asked)
+		asked := questions(m)
+		if last := asked[len(asked)-1]; last != "The roof." || slices.Contains(asked, "The heron again.") {
+			t.Errorf("asked %q", asked)
 		}
 		hits := recalled(t, c, "roof")
 		if len(hits) != 1 || hits[0].Impression.Assessor != "wise:1@abc" {

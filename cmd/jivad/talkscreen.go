@@ -90,8 +90,8 @@ type sign struct {
 	stop chan struct{}
 }
 
-// signAfter is how long nothing is shown. Only tests change it.
-var signAfter = 700 * time.Millisecond
+// signAfter is how long nothing is shown.
+const signAfter = 700 * time.Millisecond
 
 // sign shows one until its end. There is none where nobody looks on, or for whom it is
 // too much.

@@ -118,9 +118,11 @@ func TestWhyItAnswersItself(t *testing.T) {
 			`{"model":"m","messages":[{"role":"user","content":"Rain?"},{"role":"tool","content":"yes"}]}`: false,
 		} {
 			post(t, s.URL+"/api/chat", body)
+			f.mu.Lock()
 			if f.silence != why || f.kept != kept {
 				t.Errorf("%s: it is told %q, kept %v", body, f.silence, f.kept)
 			}
+			f.mu.Unlock()
 		}
 	}
 }
