@@ -342,10 +342,16 @@ func writeTrend(b *strings.Builder, s *Summary, p plan) {
 		b.WriteString("No session has ended yet.\n")
 		return
 	}
-	b.WriteString(trendSentence(s) + "\n")
+	change, ok := changeOf(s)
+	above := ok && !p.voice && change.tellsClarity()
+	told, warnings := above, ""
 	for _, w := range Warnings(s.Trend) {
-		b.WriteString(w.Text + "\n")
+		told = told || w.Kind == WarnSattvaFalling
+		if w.Kind != WarnSattvaFalling || !above || !change.isOf(w) {
+			warnings += w.Text + "\n"
+		}
 	}
+	b.WriteString(trendSentence(s, told) + "\n" + warnings)
 	if p.trend == 0 {
 		return
 	}
@@ -363,8 +369,9 @@ func writeTrend(b *strings.Builder, s *Summary, p plan) {
 }
 
 // trendSentence says where the witness gap and clarity went, counted from the
-// same session as changeSentence.
-func trendSentence(s *Summary) string {
+// same session as changeSentence. What the Character says of clarity, or a warning
+// does, is not said a second time.
+func trendSentence(s *Summary, told bool) string {
 	window := since(s)
 	if len(window) == 0 {
 		return "There is too little to compare yet."
@@ -379,6 +386,12 @@ func trendSentence(s *Summary) string {
 		}
 		return whole(Percents(shares)[2])
 	})
+	if sattva != nil && math.Abs(sattva[1]-sattva[0]) < leastChange {
+		sattva[0] = sattva[1]
+	}
+	if told && gap != nil {
+		sattva = nil
+	}
 	var parts []string
 	for _, p := range []struct{ name, from, to string }{
 		{"the witness gap", ends(gap, fine, 0), ends(gap, fine, 1)},

@@ -128,16 +128,27 @@ func since(s *Summary) []Record {
 	return nil
 }
 
-// changeSentence compares the store's character with that of up to ten sessions
-// ago; empty without anything to compare.
-func changeSentence(s *Summary) string {
+// leastChange is the change of a share, in whole percents, from which on it is told.
+const leastChange = 2
+
+// change is that of the share which moved most over up to lookBack sessions.
+type change struct {
+	// noun names the share; before and now are whole percents.
+	noun        string
+	before, now int
+	// sessions is how many it took.
+	sessions int
+}
+
+// changeOf compares the store's character with that of up to ten sessions ago; false
+// without anything to compare.
+func changeOf(s *Summary) (change, bool) {
 	window := since(s)
 	if len(window) == 0 || s.GStore == (reactivation.Guna{}) {
-		return ""
+		return change{}, false
 	}
 	then, _ := window[0].GStore.Shares()
 	before, now := Percents(then), Percents(s.GStore.Shares())
-	span := lately(s.Session - window[0].Session)
 	widest, by := 2, 0
 	for _, i := range []int{2, 1, 0} {
 		if d := now[i] - before[i]; max(d, -d) > max(by, -by) {
@@ -145,14 +156,33 @@ func changeSentence(s *Summary) string {
 		}
 	}
 	noun := [3]string{"heaviness", "restlessness", "clarity"}[widest]
-	figures := fmt.Sprintf("(%d %% to %d %%)", before[widest], now[widest])
-	switch {
-	case by >= 2:
-		return fmt.Sprintf("Over %s my %s has grown %s.", span, noun, figures)
-	case by <= -2:
-		return fmt.Sprintf("Over %s my %s has lessened %s.", span, noun, figures)
+	return change{noun, before[widest], now[widest], s.Session - window[0].Session}, true
+}
+
+// told tells that it is more than the last digits wandering.
+func (c change) told() bool { return max(c.now-c.before, c.before-c.now) >= leastChange }
+
+func (c change) tellsClarity() bool { return c.told() && c.noun == "clarity" }
+
+// isOf tells whether a warning of a share that fell has the same figures.
+func (c change) isOf(w Warning) bool {
+	return math.Round(100*w.Before) == float64(c.before) && math.Round(100*w.After) == float64(c.now)
+}
+
+// changeSentence says it; empty without anything to compare.
+func changeSentence(s *Summary) string {
+	c, ok := changeOf(s)
+	if !ok {
+		return ""
 	}
-	return fmt.Sprintf("Over %s this has hardly changed.", span)
+	span, figures := lately(c.sessions), fmt.Sprintf("(%d %% to %d %%)", c.before, c.now)
+	switch {
+	case !c.told():
+		return fmt.Sprintf("Over %s this has hardly changed.", span)
+	case c.now > c.before:
+		return fmt.Sprintf("Over %s my %s has grown %s.", span, c.noun, figures)
+	}
+	return fmt.Sprintf("Over %s my %s has lessened %s.", span, c.noun, figures)
 }
 
 func gapSentence(s *Summary) string {
