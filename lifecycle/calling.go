@@ -104,7 +104,7 @@ func (c *Companion) call(ctx context.Context, u unnamed) (string, error) {
 	asking, stop := c.patiently(ctx)
 	defer stop()
 	name, err := c.opts.Model.Name(asking, u.words, u.excerpts)
-	if err != nil {
+	if err := c.ended(ctx, err); err != nil {
 		return "", err
 	}
 	name = strings.TrimSpace(name)

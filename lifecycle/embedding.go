@@ -137,7 +137,7 @@ func (c *Companion) watchEmbedder(ctx context.Context) {
 	if !ok || c.opts.LookOnly {
 		return
 	}
-	tell := c.comings("the embedder", "nothing can be taken in until it is back")
+	tell := c.comings("the embedder", func() string { return "nothing can be taken in until it is back" })
 	r.Watch(ctx, func(s ModelState) {
 		tell(s)
 		if s.Away == "" {
@@ -152,7 +152,7 @@ func (c *Companion) watchEmbedder(ctx context.Context) {
 
 // comings gives what tells the log when a model of a server goes away, and what that
 // means, and when it comes back.
-func (c *Companion) comings(what, meanwhile string) func(ModelState) {
+func (c *Companion) comings(what string, meanwhile func() string) func(ModelState) {
 	var mu sync.Mutex
 	told := ""
 	return func(s ModelState) {
@@ -160,7 +160,7 @@ func (c *Companion) comings(what, meanwhile string) func(ModelState) {
 		defer mu.Unlock()
 		switch {
 		case s.Away != "" && told == "":
-			c.log.Warn(what+" is away; "+meanwhile, "model", s.Name, "server", s.Server, "why", s.Away)
+			c.log.Warn(what+" is away; "+meanwhile(), "model", s.Name, "server", s.Server, "why", s.Away)
 		case s.Away == "" && told != "":
 			c.log.Info(what+" is back", "model", s.Name, "server", s.Server)
 		}

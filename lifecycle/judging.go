@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -60,7 +61,7 @@ func (c *Companion) judge(ctx context.Context, p *prepared, hurry context.Contex
 	if err == nil {
 		err = checkAssessment(a)
 	}
-	if err != nil {
+	if err = c.ended(ctx, err); err != nil {
 		if ctx.Err() != nil {
 			return out, ctx.Err()
 		}
@@ -69,6 +70,21 @@ func (c *Companion) judge(ctx context.Context, p *prepared, hurry context.Contex
 		return out, nil
 	}
 	return opinion{Assessment: a, told: told}, nil
+}
+
+// ended gives an answer's error in words for people, where the question was ended from here:
+// by patiently, or for the sake of those who wait behind it. ctx is the asker's own.
+func (c *Companion) ended(ctx context.Context, err error) error {
+	switch {
+	case err == nil || ctx.Err() != nil || errors.Is(err, ErrModelAway):
+		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: %s had not answered after %v; a longer model.deadline, or a smaller model, may help",
+			ErrModelAnswer, c.opts.Model.State().Name, 2*c.opts.Deadline)
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("%w: %s was not waited for any longer, since others wait behind it", ErrModelAnswer, c.opts.Model.State().Name)
+	}
+	return err
 }
 
 // patiently bounds a question to a model that does not keep the deadline itself. It is

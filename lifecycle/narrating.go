@@ -117,7 +117,7 @@ func (c *Companion) tell(ctx context.Context, s soul.Summary) (string, error) {
 	if err == nil {
 		err = soul.CheckVoice(s, text)
 	}
-	return text, err
+	return text, c.ended(ctx, err)
 }
 
 // settleNarration writes what came of a narration, and SOUL.md with it, unless a

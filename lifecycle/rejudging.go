@@ -52,7 +52,12 @@ func (c *Companion) reassess(ctx context.Context) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer context.AfterFunc(c.ending, stop)()
-	tell := c.comings("the language model", "the built-in models do its work until it is back")
+	tell := c.comings("the language model", func() string {
+		if c.embedderAway() {
+			return "nothing is judged before the embedder is back too"
+		}
+		return "the built-in models do its work until it is back"
+	})
 	go c.opts.Model.Watch(ctx, func(s ModelState) {
 		tell(s)
 		c.modelChanged(ctx, s)
@@ -254,6 +259,7 @@ func (c *Companion) judgeAgain(ctx context.Context, o owed) (judged, error) {
 	if err == nil {
 		err = checkAssessment(a)
 	}
+	err = c.ended(ctx, err)
 	switch {
 	case ctx.Err() != nil:
 		return out, ctx.Err()
