@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/jivad/jivad/chitta"
-	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/soul"
 )
 
@@ -154,7 +153,7 @@ func (c *Companion) lastSummaryWith(names modelNames) (s soul.Summary, err error
 
 // Doctor looks at everything that a person may have to mend.
 func (c *Companion) Doctor(ctx context.Context) ([]Check, error) {
-	checks := []Check{c.checkModes(), c.checkDiary(), c.checkEmbedder(ctx), c.checkClock(), c.checkIndex(ctx)}
+	checks := []Check{c.checkModes(), c.checkDiary(), c.checkChat(ctx), c.checkEmbedder(ctx), c.checkClock(), c.checkIndex(ctx)}
 	stats := c.store.Health()
 	checks = append(checks, Check{Name: "store", OK: true, Detail: fmt.Sprintf(
 		"%s, %d of %d pages free, started from record %d, %d folded on top",
@@ -220,18 +219,6 @@ func (c *Companion) checkDiary() Check {
 		return Check{Name: "diary", Detail: err.Error(), Hint: hint}
 	}
 	return Check{Name: "diary", OK: true, Detail: c.opts.Diary + " can be read"}
-}
-
-func (c *Companion) checkEmbedder(ctx context.Context) Check {
-	began := time.Now()
-	v, err := c.opts.Embedder.Embed(ctx, "The morning was quiet and the tea was hot.")
-	if err == nil {
-		err = fold.CheckVector(v, c.opts.Embedder.Dim())
-	}
-	if err != nil {
-		return Check{Name: "embedder", Detail: err.Error()}
-	}
-	return Check{Name: "embedder", OK: true, Detail: fmt.Sprintf("%s, %d dimensions, a sentence in %v", c.opts.Embedder.ID(), len(v), time.Since(began).Round(100*time.Microsecond))}
 }
 
 func (c *Companion) checkClock() Check {

@@ -2,8 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/jivad/jivad/internal/api"
+	"github.com/jivad/jivad/lifecycle"
 )
 
 func (a *app) doctorVerb() *cobra.Command {
@@ -18,6 +23,9 @@ func (a *app) doctorVerb() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				if _, running := c.(*api.Client); !running {
+					checks = append(checks, a.checkDoor(ctx))
+				}
 				if err := a.answer(checks, func(p *printer) { tellChecks(p, checks) }); err != nil {
 					return err
 				}
@@ -30,4 +38,49 @@ func (a *app) doctorVerb() *cobra.Command {
 			})
 		},
 	}
+}
+
+const noDoor = "none is configured (door.listen)"
+
+// whoListens is the hint where a door cannot listen.
+const whoListens = "Who listens already tells: ss -ltnp"
+
+// Doctor adds how the door is.
+func (s *served) Doctor(ctx context.Context) ([]lifecycle.Check, error) {
+	checks, err := s.Companion.Doctor(ctx)
+	if err != nil {
+		return nil, err
+	}
+	door := lifecycle.Check{Name: "door", OK: true, Detail: noDoor}
+	if problem := s.doorway.problem(); problem != "" {
+		door.OK, door.Detail, door.Hint = false, problem, whoListens
+	} else if now := s.doorway.status(); now != nil {
+		door.Detail = fmt.Sprintf("%s listens, recall %d", now.Address, now.Recall)
+	}
+	return append(checks, door), nil
+}
+
+// checkDoor sees, where no daemon runs, whether one could listen at the door's address.
+func (a *app) checkDoor(ctx context.Context) lifecycle.Check {
+	out := lifecycle.Check{Name: "door", OK: true, Detail: noDoor}
+	settings, _, err := a.find()
+	if err != nil || settings.Door.Listen == "" {
+		return out
+	}
+	listener, err := api.ListenTCP(ctx, settings.Door.Listen)
+	if err != nil {
+		out.OK, out.Detail = false, fmt.Sprintf("cannot listen: %v; set door.listen to another address", err)
+		out.Hint = whoListens
+		return out
+	}
+	address := "http://" + listener.Addr().String()
+	if strings.HasSuffix(settings.Door.Listen, ":0") || settings.Door.Listen == "0" {
+		address = "any free address" // it is another one each time
+	}
+	if err := listener.Close(); err != nil {
+		out.OK, out.Detail = false, err.Error()
+		return out
+	}
+	out.Detail, out.Hint = address+" is free; nobody listens, since no daemon runs", "The daemon opens it: jivad run"
+	return out
 }

@@ -83,7 +83,7 @@ func (s *Server) digestNow(m *model) string {
 // mute takes a server that does not say in time what models it has for one that is away.
 func mute(v verdict) verdict {
 	if v.kind == late {
-		return away("it takes what it is asked and does not answer", ofServer)
+		return away(silent, ofServer)
 	}
 	return v
 }
@@ -115,9 +115,9 @@ func (s *Server) look(caller, within context.Context, m *model, since time.Time)
 	found := named(list, m.name)
 	switch {
 	case found == nil:
-		return away("the server has not the model; ollama pull gets it", ofModel)
+		return away(noModel, ofModel)
 	case found.RemoteHost != "" || found.RemoteModel != "":
-		return away("the server passes what it is asked on to another; choose a model of its own in the config", ofModel)
+		return away(passesOn, ofModel)
 	}
 	digest := digestOf(found.Digest)
 	s.mu.Lock()
@@ -135,7 +135,7 @@ func (s *Server) look(caller, within context.Context, m *model, since time.Time)
 		return v
 	}
 	if show.RemoteHost != "" || show.RemoteModel != "" {
-		return away("the server passes what it is asked on to another; choose a model of its own in the config", ofModel)
+		return away(passesOn, ofModel)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -69,7 +69,17 @@ type verdict struct {
 	flaw     *flaw
 }
 
-const noAddress = "the address of the server cannot be understood; see model.server in the config"
+// Why a server or a model cannot be asked, where there is a way to mend it; see mends.
+const (
+	noAddress  = "the address of the server cannot be understood; see model.server in the config"
+	noListener = "nothing answers there; ollama serve starts it"
+	noModel    = "the server has not the model; ollama pull gets it"
+	noRoom     = "the server has no memory for the model now; a smaller model, or a smaller model.context, may help"
+	tooBusy    = "the server has too much to do"
+	cannot     = "the model cannot do this; choose another in the config"
+	passesOn   = "the server passes what it is asked on to another; choose a model of its own in the config"
+	silent     = "it takes what it is asked and does not answer"
+)
 
 // judged says how a request went. caller is the context of who asked, within the
 // item's with its deadline.
@@ -114,7 +124,7 @@ func bad(wrong string) verdict { return verdict{kind: unusable, flaw: &flaw{wron
 
 func noMemory() verdict {
 	return verdict{kind: gone, gone: &absence{
-		why:   "the server has no memory for the model now; a smaller model, or a smaller model.context, may help",
+		why:   noRoom,
 		scope: ofModel, loads: true, gaveWay: true,
 	}}
 }
@@ -134,17 +144,17 @@ func byStatus(status int, message string) verdict {
 	case outOfMemory(message):
 		return noMemory()
 	case status == http.StatusNotFound && has("model"):
-		return away("the server has not the model; ollama pull gets it", ofModel)
+		return away(noModel, ofModel)
 	case status == http.StatusNotFound:
 		return away("no Ollama server answers there; see model.server in the config", ofServer)
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusProxyAuthRequired:
 		return away("the server lets nobody in without a key; one that needs none is wanted", ofServer)
 	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
-		return verdict{kind: gone, gone: &absence{why: "the server has too much to do", scope: ofModel, loads: true}}
+		return verdict{kind: gone, gone: &absence{why: tooBusy, scope: ofModel, loads: true}}
 	case status == http.StatusBadGateway, status == http.StatusGatewayTimeout:
 		return away("what stands before the server does not reach it", ofServer)
 	case status == http.StatusBadRequest && has("does not support"):
-		return away("the model cannot do this; choose another in the config", ofModel)
+		return away(cannot, ofModel)
 	case has("exceeds", "context length", "too long"):
 		return verdict{kind: unusable, flaw: &flaw{wrong: "what was asked is longer than the model reads; a greater model.context may help", long: true}}
 	}
@@ -186,7 +196,7 @@ func byConnection(err error) verdict {
 	case errors.As(err, &dns):
 		return away("its name is not known; see model.server in the config", ofServer)
 	case errors.As(err, &op) && op.Op == "dial":
-		return away("nothing answers there; ollama serve starts it", ofServer)
+		return away(noListener, ofServer)
 	case errors.As(err, &cert), errors.As(err, &record), errors.As(err, &unknown):
 		return away("no secure connection can be made; see model.server in the config", ofServer)
 	}
