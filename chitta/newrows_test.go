@@ -87,7 +87,7 @@ func TestDamagedRowsAreTold(t *testing.T) {
 			}
 			for how, findings := range map[string][]chitta.Finding{"verify": v.Findings, "check": s.Check(t.Context())} {
 				if !slices.ContainsFunc(findings, func(f chitta.Finding) bool {
-					return !f.OK && (f.Name == "vectors" || f.Name == "records") && f.Hint != ""
+					return !f.OK && (f.Name == "vectors" || f.Name == "beside") && f.Hint != ""
 				}) {
 					t.Errorf("%s: nothing is told: %+v", how, findings)
 				}

@@ -118,9 +118,9 @@ func (s *Store) checkBeside(ctx context.Context, in inLog, live *fold.State) []F
 	a := s.checkTexts(ctx, in.sourced, live, how)
 	values, lostValues := s.checkBucket(ctx, bucketValues, nil)
 	sources, lostSources := s.checkBucket(ctx, bucketSources, nil)
-	b := Finding{Name: "records", OK: true, Detail: fmt.Sprintf("%d beside the log, %s", values+sources, how)}
+	b := Finding{Name: "beside", OK: true, Detail: fmt.Sprintf("%d values beside the log, which are no records of it, %s", values+sources, how)}
 	if lost := lostValues.and(lostSources); lost.count > 0 {
-		b.OK, b.Detail = false, lost.of(values+sources, "records beside the log")
+		b.OK, b.Detail = false, lost.of(values+sources, "values beside the log")
 	} else if err := s.checkAmendments(in.noted, live.Sequence); err != nil {
 		b.OK, b.Detail = false, err.Error()
 	}
