@@ -3,11 +3,12 @@
 # On a terminal it stays up until Ctrl-C; elsewhere it stops by itself. Usage: run-sample.sh bin/jivad
 source "$(dirname "$0")/lib.sh"
 
+unset "${!JIVAD_@}" # the settings of a companion of the person's own are none of this one's
 bin=$(realpath "$1")
 scratch
 data=$scratch/data
 log=$scratch/jivad.log
-jivad() { "$bin" --data "$data" --socket "$scratch/jivad.sock" "$@"; }
+jivad() { "$bin" --data "$data" "$@"; }
 
 daemon=
 stop() {
@@ -23,7 +24,7 @@ jivad init --yes --sample --quiet
 jivad import "$data/diary"
 
 printf '\n%s\n\n' "2. The daemon."
-"$bin" --data "$data" --socket "$scratch/jivad.sock" run >"$log" 2>&1 &
+"$bin" --data "$data" run >"$log" 2>&1 &
 daemon=$!
 for ((i = 0; ; i++)); do
   if ! kill -0 "$daemon" 2>/dev/null; then
@@ -31,7 +32,7 @@ for ((i = 0; ; i++)); do
     cat "$log"
     exit 1
   fi
-  [ -S "$scratch/jivad.sock" ] && break
+  [ -S "$data/jivad.sock" ] && break
   if [ "$i" -ge 300 ]; then
     say "the daemon opened no socket within 30 s; its log:"
     cat "$log"
@@ -46,17 +47,21 @@ jivad soul
 printf '\n%s\n\n' "4. How it came there: one session per day of the diary."
 jivad trend
 
+command=$(printf %q "$bin")
+own="For a companion of your own: $command init, then import what you have written, then run."
+if [ ! -t 0 ]; then
+  printf '\n%s\n%s\n' "5. The daemon stops now and its folder goes. Started on a terminal it stays, and its verbs can be tried." "$own"
+  exit 0
+fi
 cat <<EOF
 
 5. Try next, in another terminal while this runs:
 
-  $1 --data $data --socket $scratch/jivad.sock recall "walks along the river"
-  $1 --data $data --socket $scratch/jivad.sock write "Sat for ten minutes. The tap dripped."
-  $1 --data $data --socket $scratch/jivad.sock vasanas
+  $command --data $(printf %q "$data") recall "walks along the river"
+  $command --data $(printf %q "$data") write "Sat for ten minutes. The tap dripped."
+  $command --data $(printf %q "$data") vasanas
 
-For a companion of your own: $1 init, then $1 run. This folder goes when this stops.
+$own
+The daemon is running. Ctrl-C stops it, and the folder of the sample goes with it.
 EOF
-if [ -t 0 ]; then
-  printf '\n%s\n' "The daemon is running. Ctrl-C stops it."
-  wait "$daemon" || true
-fi
+wait "$daemon" || true
