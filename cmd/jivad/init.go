@@ -9,10 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/internal/atomicfile"
 	"github.com/jivad/jivad/internal/config"
 	"github.com/jivad/jivad/internal/sample"
@@ -68,6 +70,14 @@ func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string
 		}
 		// What the configuration will name is made first, so that it never names
 		// what cannot be.
+		made := missingFolders(report.Data, report.Diary)
+		defer func() {
+			for _, dir := range made {
+				if failure != nil {
+					_ = os.Remove(dir) // only where it is empty
+				}
+			}
+		}()
 		if err := os.MkdirAll(report.Data, 0o700); err != nil {
 			return fmt.Errorf("data folder: %w", err)
 		}
@@ -96,6 +106,9 @@ func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string
 	if err := a.lost(ctx, at); err != nil {
 		return err
 	}
+	if err := a.embedderThere(ctx, settings, at); err != nil {
+		return err
+	}
 	report.Data, report.Diary, report.Sample = at.data, at.diary, withSample
 	made, err := makeDiary(at.diary)
 	if err != nil {
@@ -120,6 +133,19 @@ func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string
 		return nil
 	}
 	return a.answer(report, func(p *printer) { tellInit(p, report, a.flags.data) })
+}
+
+// embedderThere asks the server for the embedder of a new store, before anything is made
+// that would be left behind where it is not there.
+func (a *app) embedderThere(ctx context.Context, settings config.Config, at place) error {
+	if _, err := os.Stat(filepath.Join(at.data, chitta.FileName)); !errors.Is(err, fs.ErrNotExist) {
+		return nil // it records its own
+	}
+	o, err := a.optionsFor(settings, at)
+	if err != nil {
+		return err
+	}
+	return embedderNow(ctx, &o)
 }
 
 // initPlaces says where things will be. A configuration that is there is used.
@@ -156,6 +182,21 @@ func (a *app) initPlaces(diary string) (initReport, error) {
 		at.diary = absolute(diary)
 	}
 	return initReport{Config: file, Created: true, Data: at.data, Diary: at.diary}, nil
+}
+
+// missingFolders are those of some folders, and above them, that are not there, the
+// innermost first.
+func missingFolders(folders ...string) (missing []string) {
+	for _, dir := range folders {
+		for ; ; dir = filepath.Dir(dir) {
+			if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+			missing = append(missing, dir)
+		}
+	}
+	slices.SortStableFunc(missing, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	return missing
 }
 
 // makeDiary makes the diary folder where it is not there, and sees that it can
