@@ -25,6 +25,17 @@ func (a absent) Embed(context.Context, string) ([]float32, error) {
 		chitta.OtherEmbedder("its vectors", a.id, a.dim, a.configured.ID(), a.configured.Dim()))
 }
 
+// foreignProblem says whose vectors a store has that the configured embedder has not
+// made, and what to do; empty where it has.
+func (c *Companion) foreignProblem() string {
+	a, ok := c.opts.Embedder.(absent)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("%v; it is only looked at, and recall goes by words, until jivad reembed has computed all vectors anew, or the embedder of before is configured again",
+		chitta.OtherEmbedder("the store's vectors", a.id, a.dim, a.configured.ID(), a.configured.Dim()))
+}
+
 // atHand is the configured embedder where it is the store's, else what stands for
 // the store's.
 func atHand(store *chitta.Store, configured Embedder) Embedder {

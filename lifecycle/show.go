@@ -255,7 +255,7 @@ func (c *Companion) Status(ctx context.Context) (Status, error) {
 		return s, err
 	}
 	s.EmbedderState, s.Waiting = c.embedderState(), int(c.unembedded.Load())
-	for _, p := range []string{faultOf(c.store), c.backups.problem(), c.modelProblem()} {
+	for _, p := range []string{faultOf(c.store), c.backups.problem(), c.modelProblem(), c.foreignProblem()} {
 		if p != "" {
 			s.Problems = append(s.Problems, p)
 		}

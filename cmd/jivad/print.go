@@ -41,6 +41,73 @@ func (p *printer) row(name, format string, args ...any) {
 	p.line("%s %s", p.dim(pad(name, 13)), fmt.Sprintf(format, args...))
 }
 
+// longest is how wide a line of long is at most, where its words allow it.
+const longest = 100
+
+// long is row for a text that may be longer than a line: it goes on below itself.
+func (p *printer) long(name, text string) { p.longIn(func(s string) string { return s }, name, text) }
+
+// longIn is long with the text in a style.
+func (p *printer) longIn(style func(string) string, name, text string) {
+	const room = longest - 14
+	line := ""
+	add := func(part string) {
+		if line != "" && uniseg.StringWidth(line)+1+uniseg.StringWidth(part) > room {
+			p.row(name, "%s", style(line))
+			name, line = "", ""
+		}
+		line = strings.TrimPrefix(line+" "+part, " ")
+	}
+	for _, clause := range clauses(text) { // a line ends with one where it can
+		if uniseg.StringWidth(clause) <= room {
+			add(clause)
+			continue
+		}
+		for word := range strings.FieldsSeq(clause) {
+			add(word)
+		}
+	}
+	p.row(name, "%s", style(line))
+}
+
+// clauses are what semicolons part, but for those in brackets.
+func clauses(text string) (out []string) {
+	from, depth := 0, 0
+	for i, r := range text {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth = max(0, depth-1)
+		case r == ';' && depth == 0:
+			out = append(out, strings.TrimSpace(text[from:i+1]))
+			from = i + 1
+		}
+	}
+	return append(out, strings.TrimSpace(text[from:]))
+}
+
+// clipped is a name on one line and at most so many columns wide: of a longer one the
+// beginning and the end, which tell names apart.
+func clipped(name string, width int) string {
+	name = oneLine(name)
+	if uniseg.StringWidth(name) <= width {
+		return name
+	}
+	letters, state := []string{}, -1
+	for rest := name; rest != ""; {
+		var letter string
+		letter, rest, _, state = uniseg.FirstGraphemeClusterInString(rest, state)
+		letters = append(letters, letter)
+	}
+	end, at := "", len(letters)
+	for at > 0 && uniseg.StringWidth(letters[at-1]+end) <= width/2 {
+		at--
+		end = letters[at] + end
+	}
+	return cut(strings.Join(letters[:at], ""), width-uniseg.StringWidth(end)) + end
+}
+
 func (p *printer) paint(code, s string) string {
 	if !p.colour || s == "" {
 		return s

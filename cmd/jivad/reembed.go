@@ -100,12 +100,22 @@ func tellReembed(p *printer, r lifecycle.ReembedReport) {
 // reading is with for verbs that only look. A store of another embedder answers
 // them all the same, without meaning.
 func (a *app) reading(ctx context.Context, f func(ctx context.Context, c companion) error) error {
+	return a.looked(ctx, func(err error) {
+		if !a.flags.quiet {
+			fmt.Fprintf(a.stderr, "jivad: %s\nUntil then it is only looked at, and recall goes by words.\n", harmless(err.Error()))
+		}
+	}, f)
+}
+
+// looked is reading with tell, where it is not nil, told of another embedder. The status
+// tells of it itself.
+func (a *app) looked(ctx context.Context, tell func(error), f func(ctx context.Context, c companion) error) error {
 	err := a.with(ctx, f)
 	if !errors.Is(err, lifecycle.ErrEmbedder) {
 		return err
 	}
-	if !a.flags.quiet {
-		fmt.Fprintf(a.stderr, "jivad: %s\nUntil then it is only looked at, and recall goes by words.\n", harmless(err.Error()))
+	if tell != nil {
+		tell(err)
 	}
 	return a.looking(ctx, f)
 }

@@ -68,7 +68,7 @@ func tellSessions(p *printer, list []lifecycle.SessionReport) {
 	}
 	rows := make([][]string, len(list))
 	for i, s := range list {
-		ended := s.Reason
+		ended := endedBy(s.Reason)
 		if s.Open {
 			ended = "open"
 		}
@@ -121,7 +121,7 @@ func (a *app) sessionEnd() *cobra.Command {
 }
 
 func tellSession(p *printer, s lifecycle.SessionReport) {
-	state := "ended (" + s.Reason + ")"
+	state := "ended by " + endedBy(s.Reason)
 	if s.Open {
 		state = "open"
 	}
@@ -129,6 +129,27 @@ func tellSession(p *printer, s lifecycle.SessionReport) {
 	p.row("entries", "%d; %s", s.Events, count(s.New, "new impression", "new impressions"))
 	p.row("older ones", "%d woken, %d brushed, %d held down", s.Reactivated, s.Soft, s.Suppressed)
 	p.row("witness gap", "%s", figure(s.WitnessGap))
+}
+
+// endedBy says in words why a session ended; --json has the short name.
+func endedBy(reason string) string {
+	switch reason {
+	case "end":
+		return "session end"
+	case "idle":
+		return "a pause in writing"
+	case "roll":
+		return "a new day"
+	case "stop":
+		return "the daemon's stop"
+	case "import":
+		return "older entries taken in"
+	case "recovery":
+		return "a start after a break"
+	case "reembed":
+		return "reembed"
+	}
+	return dash(oneLine(reason))
 }
 
 // figure writes a value that may be undefined.

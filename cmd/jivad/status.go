@@ -30,7 +30,7 @@ func (a *app) statusVerb() *cobra.Command {
 		Example: "  jivad status\n  jivad status --json",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
+			return a.looked(cmd.Context(), nil, func(ctx context.Context, c companion) error {
 				s, err := c.Status(ctx)
 				if err != nil {
 					return err
@@ -51,7 +51,7 @@ func tellStatus(p *printer, s statusReport) {
 		p.row("daemon", "%s, process %d, up %s", p.good("running"), s.PID, uptime(s.Uptime))
 		p.row("socket", "%s", s.Socket)
 		if s.Door != nil {
-			p.row("door", "%s, recall %d", s.Door.Address, s.Door.Recall)
+			p.row("door", "%s, recall %d", clipped(s.Door.Address, shownName), s.Door.Recall)
 		}
 	} else {
 		p.row("daemon", "not running (start it with: jivad run)")
@@ -67,17 +67,17 @@ func tellStatus(p *printer, s statusReport) {
 		p.row("buried", "%s", count(s.Buried, "entry, whose text is gone", "entries, whose texts are gone"))
 	}
 	if len(s.Retention) > 0 {
-		p.row("retention", "%s; all else by its source", keeping(s.Retention))
+		p.long("retention", keeping(s.Retention)+"; all else by its source")
 	}
 	p.row("log", "%s", count(int(s.Events), "record", "records"))
-	p.row("models", "%s, %s", s.Embedder, s.Assessor)
+	p.long("models", modelsLine(s.Status))
 	if s.EmbedderState != nil {
-		p.row("embedder", "%s", embedderLine(*s.EmbedderState, s.Waiting))
+		p.long("embedder", embedderLine(*s.EmbedderState, s.Waiting))
 	}
 	if s.Model != nil {
-		p.row("model", "%s", modelLine(*s.Model))
+		p.long("model", modelLine(*s.Model, s.EmbedderState))
 		for _, k := range s.Model.Closed {
-			p.row("not "+k.What, "%s", closedLine(k))
+			p.long("not "+k.What, closedLine(k))
 		}
 	}
 	if s.Session != nil {
@@ -96,7 +96,7 @@ func tellStatus(p *printer, s statusReport) {
 			if strings.HasPrefix(line, " ") {
 				name = "" // it belongs to the line before
 			}
-			p.row(name, "%s", p.bad(oneLine(line)))
+			p.longIn(p.bad, name, oneLine(line))
 		}
 	}
 }
