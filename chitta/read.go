@@ -297,3 +297,28 @@ func (s *Store) Health() Health {
 	})
 	return h
 }
+
+// removals are how many records were taken out of the log, as of a generation.
+type removals struct{ generation, records uint64 }
+
+// Removed is how many records were taken out of the log: there are so many fewer than the
+// number of the last says. It is counted once, and again after each removal.
+func (s *Store) Removed() uint64 {
+	generation := s.Meta().Generation
+	if r := s.removed.Load(); r != nil && r.generation == generation {
+		return r.records
+	}
+	var n uint64
+	if generation > 0 {
+		err := s.view(func(tx *bolt.Tx) error {
+			last, count := events.Last(tx), uint64(events.Count(tx)) //nolint:gosec // it counts keys
+			n = last - min(last, count)
+			return nil
+		})
+		if err != nil || s.Meta().Generation != generation {
+			return n // not to be relied on
+		}
+	}
+	s.removed.Store(&removals{generation, n})
+	return n
+}

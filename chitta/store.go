@@ -97,6 +97,8 @@ type Store struct {
 	aheads atomic.Int64
 	// longestRead is the longest read transaction so far, in nanoseconds.
 	longestRead atomic.Int64
+	// removed is what Removed counted last.
+	removed atomic.Pointer[removals]
 	// sounds is the committer's alone.
 	sounds sounds
 

@@ -234,6 +234,8 @@ func (c *Companion) Status(ctx context.Context) (Status, error) {
 	if err != nil {
 		return s, err
 	}
+	s.LastRecord = s.Events
+	s.Events -= min(s.Events, c.store.Removed())
 	found, err := c.tendenciesOf(c.lastClosed())
 	if err != nil {
 		return s, err

@@ -156,7 +156,9 @@ type Status struct {
 	Assessor string  `json:"assessor"`
 	Dim      int     `json:"dim"`
 	// Events counts the records of the log, Entries the experiences among them.
+	// LastRecord is the number of the last record: greater once some were taken out.
 	Events      uint64 `json:"events"`
+	LastRecord  uint64 `json:"last_record"`
 	Entries     int    `json:"entries"`
 	Impressions int    `json:"impressions"`
 	// Buried are the entries whose texts were deleted because they faded.

@@ -81,7 +81,7 @@ func (a *app) listBackups(ctx context.Context) error {
 			}
 			rows = append(rows, []string{b.Taken.UTC().Format("2006-01-02 15:04"), countOf(b.Records), lifecycle.Size(b.Bytes), kind, oneLine(b.Path), state})
 		}
-		p.table([]string{"taken (UTC)", ">records", ">size", "kind", "file", ""}, rows)
+		p.table([]string{"taken (UTC)", ">to record", ">size", "kind", "file", ""}, rows)
 	})
 }
 
@@ -98,7 +98,7 @@ func tellBackup(p *printer, r lifecycle.BackupReport, quiet bool) {
 		return
 	}
 	p.line("Backed up to %s", oneLine(r.Path))
-	p.line("%s and %s, %s, in %s; all of it was read again.", count(int(r.Records), "record", "records"), count(r.Texts, "text", "texts"),
+	p.line("Up to record %d, with %s, %s, in %s; all of it was read again.", r.Records, count(r.Texts, "text", "texts"),
 		lifecycle.Size(r.Bytes), time.Duration(r.Seconds*float64(time.Second)).Round(10*time.Millisecond))
 	if n := len(r.Removed); n > 0 {
 		p.line("%s went.", count(n, "older automatic one", "older automatic ones"))

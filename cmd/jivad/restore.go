@@ -121,7 +121,7 @@ func (a *app) tellRestore(p *printer, r lifecycle.RestoreReport) {
 	if r.Impressions > 0 {
 		proof += " and folded to " + count(r.Impressions, "impression", "impressions")
 	}
-	p.line("%s and %s%s; %s.", count(int(r.Records), "record", "records"), count(r.Texts, "text", "texts"), last, proof)
+	p.line("Up to record %d, with %s%s; %s.", r.Records, count(r.Texts, "text", "texts"), last, proof)
 	if r.Replaced != "" {
 		p.line("The file of before is kept as %s", oneLine(r.Replaced))
 	}

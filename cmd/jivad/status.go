@@ -69,7 +69,11 @@ func tellStatus(p *printer, s statusReport) {
 	if len(s.Retention) > 0 {
 		p.long("retention", keeping(s.Retention)+"; all else by its source")
 	}
-	p.row("log", "%s", count(int(s.Events), "record", "records"))
+	log := count(int(s.Events), "record", "records")
+	if s.LastRecord > s.Events {
+		log += fmt.Sprintf(", the last is number %d", s.LastRecord)
+	}
+	p.row("log", "%s", log)
 	p.long("models", modelsLine(s.Status))
 	if s.EmbedderState != nil {
 		p.long("embedder", embedderLine(*s.EmbedderState, s.Waiting))
@@ -104,8 +108,8 @@ func tellStatus(p *printer, s statusReport) {
 func backupsLine(b lifecycle.BackupStatus) string {
 	line := "none yet"
 	if b.Taken != nil {
-		line = fmt.Sprintf("%d, the newest of %s (%s ago) with %s", b.Count, b.Taken.UTC().Format("2006-01-02 15:04 UTC"),
-			age(b.Age), count(int(b.Records), "record", "records"))
+		line = fmt.Sprintf("%d, the newest of %s (%s ago), up to record %d", b.Count, b.Taken.UTC().Format("2006-01-02 15:04 UTC"),
+			age(b.Age), b.Records)
 	}
 	if !b.Automatic {
 		line += "; automatic ones are switched off"
