@@ -218,7 +218,7 @@ func (c *Companion) backupIfDue(ctx context.Context) error {
 		return nil
 	}
 	if err == nil {
-		c.log.Info("backup", "file", filepath.Base(r.Path), "records", r.Records, "bytes", r.Bytes, "removed", len(r.Removed))
+		c.log.Info("backup", "file", filepath.Base(r.Path), "up_to_record", r.Records, "bytes", r.Bytes, "removed", len(r.Removed))
 	}
 	return err
 }

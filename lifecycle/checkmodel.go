@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jivad/jivad/chitta/fold"
@@ -66,8 +67,14 @@ func (c *Companion) checkEmbedder(ctx context.Context) Check {
 	remote, ok := c.opts.Embedder.(Remote)
 	if err != nil {
 		out := Check{Name: name, Detail: err.Error()}
-		if _, other := c.opts.Embedder.(absent); other {
+		if a, other := c.opts.Embedder.(absent); other {
 			out.Hint = "jivad reembed, while no daemon runs; or set model.embed to the one of before."
+			if r, ok := a.configured.(Remote); ok {
+				if s, mend := lookAt(ctx, r); s.Away != "" {
+					out.Detail += "; " + which(s) + " is away: " + s.Away
+					out.Hint = strings.TrimSuffix(mend, ".") + "; then: " + out.Hint
+				}
+			}
 		}
 		if !ok {
 			return out

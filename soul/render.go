@@ -303,7 +303,7 @@ func writeDeep(b *strings.Builder, s *Summary, p plan) {
 		if d.Buried {
 			b.WriteString("buried, its words are gone – ")
 		}
-		fmt.Fprintf(b, "depth %.2f, woken %s, %s\n", d.Depth+0, count(d.Activations, "time", "times"), leaning(d.Shares))
+		fmt.Fprintf(b, "depth %.2f, %s, %s\n", d.Depth+0, woken(d.Activations), leaning(d.Shares))
 	}
 	rest(b, min(len(s.Deep), maxDeep), p.deep, "not shown", "not shown", "None yet.")
 }

@@ -89,6 +89,26 @@ func TestClarityIsToldOnce(t *testing.T) {
 	}
 }
 
+// What was woken never or once is said as people say it.
+func TestWokenInWords(t *testing.T) {
+	var s Summary
+	s.Trend = append(s.Trend, line(t, 1, "", 0.4, 0.3))
+	s.Session, s.GStore, s.Events, s.Impressions = 1, s.Trend[0].GStore.Guna(), 3, 3
+	shares, _ := s.Trend[0].GStore.Shares()
+	for i := range 3 {
+		s.Deep = append(s.Deep, DeepImpression{Date: "2024-05-03", Text: "Rain.", Depth: 0.1, Activations: i, Shares: shares})
+	}
+	doc, err := Render(s, MaxBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"depth 0.10, never woken, ", "depth 0.10, woken once, ", "depth 0.10, woken 2 times, "} {
+		if !strings.Contains(string(doc), want) {
+			t.Errorf("%s\nhas no %q", doc, want)
+		}
+	}
+}
+
 // The days of a trend are the earliest and the latest, also where an old diary
 // was imported late.
 func TestSpanIsOfAllDays(t *testing.T) {

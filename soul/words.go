@@ -207,6 +207,17 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// woken says how often an impression was woken.
+func woken(n int) string {
+	switch n {
+	case 0:
+		return "never woken"
+	case 1:
+		return "woken once"
+	}
+	return fmt.Sprintf("woken %d times", n)
+}
+
 // list joins words as people do.
 func list(words []string) string {
 	if len(words) < 2 {
