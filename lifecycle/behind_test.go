@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -116,6 +117,46 @@ func TestJudgingGivesWayToATalk(t *testing.T) {
 			if hit, err := c.Show(t.Context(), id); err != nil || hit.Assessor != "wise:1@abc" {
 				t.Errorf("after it: %+v, %v", hit, err)
 			}
+		}
+	})
+}
+
+// slowEmbedder takes a while to embed.
+type slowEmbedder struct {
+	lifecycle.Embedder
+	takes time.Duration
+}
+
+func (s slowEmbedder) Embed(ctx context.Context, text string) ([]float32, error) {
+	time.Sleep(s.takes)
+	return s.Embedder.Embed(ctx, text)
+}
+
+// Turns that wait for each other to be embedded are judged too, by their words in memory:
+// of what is only kept as a gist nothing is owed.
+func TestTurnsThatWaitForEachOtherAreJudged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, m := newWorld(t), &speaking{pieces: []string{"Yes."}}
+		m.digest = "abc"
+		m.behaves(slowly(time.Second))
+		w.opts.Model, w.opts.Workers = m, 1
+		w.opts.Embedder = slowEmbedder{w.opts.Embedder, 3 * time.Second}
+		c := w.live(t)
+		var talks sync.WaitGroup
+		for _, said := range []string{"One by the river.", "Two by the river.", "Three by the river."} {
+			talks.Go(func() {
+				r, err := c.Talk(t.Context(), lifecycle.TalkRequest{Said: said}, nothing)
+				if err != nil || r.Receipt == nil || !r.Receipt.Unjudged {
+					t.Errorf("%s: %+v, %v", said, r.Receipt, err)
+				}
+			})
+		}
+		talks.Wait()
+		if err := c.Judged(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if s := modelOf(t, c); len(questions(m)) != 3 || s.Fallbacks != 0 {
+			t.Errorf("asked %q; %+v", questions(m), s)
 		}
 	})
 }

@@ -44,7 +44,8 @@ func (c *Companion) judge(ctx context.Context, p *prepared, hurry context.Contex
 		return out, nil
 	}
 	out.owed = true
-	if p.policy == history || hurry.Err() != nil || c.opts.Model.State().Away != "" {
+	pressed := hurry.Err() != nil && !p.behind // what is judged behind keeps nobody waiting
+	if p.policy == history || pressed || c.opts.Model.State().Away != "" {
 		c.counts.fallbacks.Add(1)
 		return out, nil
 	}
