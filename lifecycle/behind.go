@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"github.com/jivad/jivad/chitta/fold"
@@ -27,8 +28,6 @@ type judgingBehind struct {
 	size  int // bytes of their texts
 	// idle is closed when nothing waits any more; nil while nothing does.
 	idle chan struct{}
-	// yield ends the question that the model is asked now; nil where there is none.
-	yield func()
 }
 
 // mostBehind is how many turns may wait, bytesBehind how many bytes they may have.
@@ -81,9 +80,7 @@ func (c *Companion) judgeAllBehind() {
 			c.counts.fallbacks.Add(1)
 		}
 		c.behind.settled()
-		if t.owes {
-			c.reassessSoon() // where it was not judged
-		}
+		c.reassessSoon() // what waited for it goes on, and it is owed where it was not judged
 	}
 }
 
@@ -119,20 +116,23 @@ func (b *judgingBehind) has(seq uint64) bool {
 	return false
 }
 
-// asks notes how the question of now is ended, nil when there is none any more.
-func (b *judgingBehind) asks(yield func()) {
+// any tells whether something waits.
+func (b *judgingBehind) any() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.yield = yield
+	return len(b.waits) > 0
 }
 
-// giveWay ends the question of now: somebody waits for an answer of the model.
-func (b *judgingBehind) giveWay() {
+// unrecorded counts those that wait of which the store records nothing.
+func (b *judgingBehind) unrecorded() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.yield != nil {
-		b.yield()
+	for i := range b.waits {
+		if !b.waits[i].owes {
+			n++
+		}
 	}
+	return n
 }
 
 // judgeOneBehind asks the model about a turn, anew where it had to give way to a talk, and
@@ -162,16 +162,9 @@ func (c *Companion) tryBehind(ctx context.Context, t turnBehind) (settled, again
 		return true, false // forgotten or edited meanwhile, or judged already
 	}
 	told := c.store.Meta().Generation
-	asking, yield := context.WithCancel(ctx)
-	defer yield()
-	c.behind.asks(yield)
-	defer c.behind.asks(nil)
-	if c.talking.Load() > 0 { // it began before it could be told to give way
-		return false, true
-	}
-	a, err := c.askAbout(asking, t, x)
+	a, err := c.askAbout(ctx, t, x)
 	if err != nil {
-		again = asking.Err() != nil && ctx.Err() == nil
+		again = errors.Is(err, errGaveWay) && ctx.Err() == nil
 		if !again {
 			c.log.Debug("the model did not judge what was said in a talk", "error", err)
 		}
@@ -179,9 +172,10 @@ func (c *Companion) tryBehind(ctx context.Context, t turnBehind) (settled, again
 	}
 	done := []judged{{owed: owed{seq: t.seq}, key: t.key, told: told, assessment: &a, wordless: t.wordless}}
 	ahead, err := c.foldAhead(ctx, done)
-	if err == nil {
-		err = c.do(context.WithoutCancel(ctx), backlog, func(ctx context.Context) error { return c.settleAll(ctx, done, ahead) })
+	if err != nil {
+		c.log.Warn("a judgement is folded when it is written", "error", err)
 	}
+	err = c.do(context.WithoutCancel(ctx), backlog, func(ctx context.Context) error { return c.settleAll(ctx, done, ahead) })
 	if err != nil {
 		c.log.Warn("a judgement of what was said in a talk could not be written", "error", err)
 	}
@@ -197,14 +191,15 @@ func (c *Companion) stillThere(t turnBehind) (fold.Experienced, bool) {
 
 // askAbout asks the model for its judgement of a turn, which is the entry x.
 func (c *Companion) askAbout(ctx context.Context, t turnBehind, x fold.Experienced) (Assessment, error) {
-	asking, stop := c.patiently(ctx)
-	defer stop()
 	soul, _ := c.context(&prepared{policy: history})
 	e := Experience{Text: t.note.Text, Embedding: x.Embedding, Date: t.note.Date, Soul: soul, Session: c.earlierThan(t.seq)}
-	a, err := c.opts.Model.Assess(asking, e)
-	if err == nil {
-		err = checkAssessment(a)
-	}
+	var a Assessment
+	err := c.leisurely(ctx, func(asking context.Context) (err error) {
+		if a, err = c.opts.Model.Assess(asking, e); err == nil {
+			err = checkAssessment(a)
+		}
+		return err
+	})
 	a.Judgement = lessened(a.Judgement, t.own)
 	return a, err
 }

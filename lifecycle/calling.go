@@ -68,6 +68,10 @@ func (c *Companion) nameSome(ctx context.Context) (given int, err error) {
 		}
 		asked := time.Now()
 		name, err := c.call(ctx, u)
+		if errors.Is(err, errGaveWay) {
+			c.reassessSoon()
+			break
+		}
 		if elsewhere(err) || ctx.Err() != nil {
 			break
 		}
@@ -101,9 +105,11 @@ func (n modelName) refused(clock func() (time.Time, bool)) modelName {
 
 // call asks for one name and holds it against what was sent.
 func (c *Companion) call(ctx context.Context, u unnamed) (string, error) {
-	asking, stop := c.patiently(ctx)
-	defer stop()
-	name, err := c.opts.Model.Name(asking, u.words, u.excerpts)
+	var name string
+	err := c.leisurely(ctx, func(asking context.Context) (err error) {
+		name, err = c.opts.Model.Name(asking, u.words, u.excerpts)
+		return err
+	})
 	if err := c.ended(ctx, err); err != nil {
 		return "", err
 	}

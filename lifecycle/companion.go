@@ -115,6 +115,7 @@ type Companion struct {
 	// talking counts the conversations that wait for an answer.
 	talking atomic.Int64
 	behind  judgingBehind
+	leisure leisure
 	meters  meters
 
 	// life is touched by the worker only.

@@ -100,5 +100,6 @@ func (c *Companion) modelStatus() (*ModelStatus, error) {
 		Fallbacks:  c.counts.fallbacks.Load(), Reassessed: c.counts.reassessed.Load(), GivenUp: c.counts.givenUp.Load(),
 		Reflections: c.counts.reflections.Load(), Unnamed: c.counts.unnamed.Load(), Unnarrated: c.counts.unnarrated.Load(),
 	}
+	out.Owed += int64(c.behind.unrecorded())
 	return out, c.store.Values(prefixOwed, func(string, []byte) error { out.Owed++; return nil })
 }

@@ -89,6 +89,9 @@ func (c *Companion) narrate(ctx context.Context) error {
 	text, err := c.tell(ctx, s)
 	defer func() { c.rest(ctx, time.Since(asked)) }()
 	switch {
+	case errors.Is(err, errGaveWay):
+		c.reassessSoon()
+		return nil
 	case ctx.Err() != nil || elsewhere(err):
 		return nil
 	case err != nil:
@@ -111,9 +114,11 @@ func (c *Companion) tell(ctx context.Context, s soul.Summary) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	asking, stop := c.patiently(ctx)
-	defer stop()
-	text, err := c.opts.Model.Narrate(asking, prompt.WithoutFrontMatter(string(doc)))
+	var text string
+	err = c.leisurely(ctx, func(asking context.Context) (err error) {
+		text, err = c.opts.Model.Narrate(asking, prompt.WithoutFrontMatter(string(doc)))
+		return err
+	})
 	if err == nil {
 		err = soul.CheckVoice(s, text)
 	}

@@ -118,11 +118,21 @@ func (c *Companion) reassessSome(ctx context.Context) (settled int, err error) {
 		if c.opts.Model.State().Away != "" {
 			break
 		}
+		if c.behind.any() { // a talk goes before what is long past
+			break
+		}
 		if err := c.atLeisure(ctx); err != nil {
 			break
 		}
+		if !c.isOwed(o.seq) || c.behind.has(o.seq) {
+			continue // it was judged since the list was made
+		}
 		asked := time.Now()
 		j, err := c.judgeAgain(ctx, o)
+		if errors.Is(err, errGaveWay) {
+			c.reassessSoon()
+			break
+		}
 		if elsewhere(err) || ctx.Err() != nil {
 			break
 		}
@@ -188,18 +198,6 @@ func (c *Companion) foldAhead(ctx context.Context, done []judged) (*chitta.Ahead
 	return a, nil
 }
 
-// atLeisure waits until nothing that somebody waits for is to be done.
-func (c *Companion) atLeisure(ctx context.Context) error {
-	for c.queue.length() > 0 || c.talking.Load() > 0 {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-	return ctx.Err()
-}
-
 // owedNow lists the entries whose turn it is, the oldest first.
 func (c *Companion) owedNow() (list []owed, err error) {
 	now, _ := c.opts.Now()
@@ -248,22 +246,23 @@ func (c *Companion) judgeAgain(ctx context.Context, o owed) (judged, error) {
 		return out, err
 	}
 	out.key, out.dropped, out.told = x.Key, false, c.store.Meta().Generation
-	asking, stop := c.patiently(ctx)
-	defer stop()
 	soul, _ := c.context(&prepared{policy: history})
 	e := Experience{Text: t.Body, Embedding: x.Embedding, Date: x.Date, Soul: soul, Session: c.earlierThan(o.seq)}
 	if o.Tries > 0 { // what came before it may be what the model could not bear
 		e.Session = nil
 	}
-	a, err := c.opts.Model.Assess(asking, e)
-	if err == nil {
-		err = checkAssessment(a)
-	}
+	var a Assessment
+	err = c.leisurely(ctx, func(asking context.Context) (err error) {
+		if a, err = c.opts.Model.Assess(asking, e); err == nil {
+			err = checkAssessment(a)
+		}
+		return err
+	})
 	err = c.ended(ctx, err)
 	switch {
 	case ctx.Err() != nil:
 		return out, ctx.Err()
-	case errors.Is(err, ErrModelAway):
+	case errors.Is(err, ErrModelAway), errors.Is(err, errGaveWay):
 		return out, err
 	case err == nil:
 		a.Judgement = lessened(a.Judgement, t.Own)

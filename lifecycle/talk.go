@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jivad/jivad/lifecycle/prompt"
@@ -162,14 +161,6 @@ func (c *Companion) preparedTurn(t Turn) (*prepared, error) {
 	p.answer, p.by = clip(strings.ToValidUTF8(t.Answered, "\uFFFD"), longestAnswer), clip(t.By, 128)
 	p.told = t.Told
 	return p, nil
-}
-
-// Talking says that somebody waits for a model's answer, until done is called: as long
-// the model is asked for nothing that can wait, and leaves off judging what was said before.
-func (c *Companion) Talking() (done func()) {
-	c.talking.Add(1)
-	c.behind.giveWay()
-	return sync.OnceFunc(func() { c.talking.Add(-1) })
 }
 
 // Talk answers what somebody says, with the companion's memory, and gives each

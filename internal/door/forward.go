@@ -90,7 +90,7 @@ func (e *exchange) forward(r *http.Request) {
 		r.GetBody = func() (io.ReadCloser, error) { return e.body(), nil }
 	}
 	e.began = time.Now()
-	if e.outcome == outcomeWoven {
+	if e.endpoint == "chat" || e.endpoint == "generate" {
 		defer e.door.opts.Companion.Talking()()
 	}
 	e.door.proxy.ServeHTTP(e.w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, e)))
