@@ -277,7 +277,7 @@ func TestNamesThatAreRefused(t *testing.T) {
 			stop()
 			w.end(t, c)
 			c = w.live(t)
-			run(t, c)
+			stop = run(t, c)
 			later()
 			if m.count() != want {
 				t.Errorf("%.20q: asked again after a restart", name)
@@ -290,6 +290,8 @@ func TestNamesThatAreRefused(t *testing.T) {
 			if calledBy(t, c) != len(before) {
 				t.Errorf("%.20q: another model named %d", name, calledBy(t, c))
 			}
+			stop() // else its clock goes on beside that of the next
+			w.end(t, c)
 		}
 	})
 }

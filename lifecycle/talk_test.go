@@ -23,7 +23,9 @@ type speaking struct {
 }
 
 func (s *speaking) Chat(ctx context.Context, messages []lifecycle.ChatMessage, emit func(string) error) (lifecycle.ChatEnd, error) {
+	s.mu.Lock()
 	s.heard = messages
+	s.mu.Unlock()
 	for _, p := range s.pieces {
 		if err := errors.Join(ctx.Err(), emit(p)); err != nil {
 			return lifecycle.ChatEnd{}, err
