@@ -166,13 +166,8 @@ func (p *pending) wait(ctx context.Context) (Receipt, error) {
 
 // submit queues a note: embedding and judging ahead, then the fold in its turn.
 func (c *Companion) submit(ctx context.Context, l line, p *prepared) (*pending, error) {
-	return c.submitHurrying(ctx, context.Background(), l, p)
-}
-
-// submitHurrying does that, and waits for no judgement of the model once pressed is done.
-func (c *Companion) submitHurrying(ctx, pressed context.Context, l line, p *prepared) (*pending, error) {
 	r := &pending{}
-	hurry, press := context.WithCancel(pressed)
+	hurry, press := context.WithCancel(context.Background())
 	p.queued = time.Now()
 	r.task = &task{
 		hurry: press,

@@ -110,10 +110,11 @@ const (
 )
 
 // Remember makes a turn an event: what was said is the experience, and what was
-// answered is kept beside it. It returns when that is durable. What was answered is
-// known again when it comes back, in the diary say.
+// answered is kept beside it. It returns when that is durable, as the built-in assessor
+// judges it; the model judges it behind that, when nobody waits for an answer. What was
+// answered is known again when it comes back, in the diary say.
 func (c *Companion) Remember(ctx context.Context, t Turn) (Receipt, error) {
-	receipts, err := c.RememberAll(ctx, context.Background(), []Turn{t})
+	receipts, err := c.RememberAll(ctx, []Turn{t})
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -121,9 +122,8 @@ func (c *Companion) Remember(ctx context.Context, t Turn) (Receipt, error) {
 }
 
 // RememberAll does that with turns in their order. Those behind one that fails are not
-// remembered: the error is that of turns[len(receipts)]. When hurry is done no judgement
-// of the model is waited for any more; it judges later what it did not judge.
-func (c *Companion) RememberAll(ctx, hurry context.Context, turns []Turn) (receipts []Receipt, err error) {
+// remembered: the error is that of turns[len(receipts)].
+func (c *Companion) RememberAll(ctx context.Context, turns []Turn) (receipts []Receipt, err error) {
 	together := &course{strict: true}
 	var all []*pending
 	for _, t := range turns {
@@ -131,9 +131,9 @@ func (c *Companion) RememberAll(ctx, hurry context.Context, turns []Turn) (recei
 		if p, err = c.preparedTurn(t); err != nil {
 			break
 		}
-		p.course = together
+		p.course, p.behind = together, true
 		var r *pending
-		if r, err = c.submitHurrying(ctx, hurry, interactive, p); err != nil {
+		if r, err = c.submit(ctx, interactive, p); err != nil {
 			break
 		}
 		all = append(all, r)
@@ -204,26 +204,11 @@ func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece str
 
 // take makes a turn an event, with its answer.
 func (c *Companion) take(ctx context.Context, r TalkRequest, woven Woven, out *TalkReport) error {
-	receipt, err := c.accept(context.WithoutCancel(ctx), Turn{Said: r.Said, Answered: out.Answer, By: out.By, Source: sourceChat, Told: woven.Told})
+	receipt, err := c.Remember(context.WithoutCancel(ctx), Turn{Said: r.Said, Answered: out.Answer, By: out.By, Source: sourceChat, Told: woven.Told})
 	if err == nil {
 		out.Receipt = &receipt
 	}
 	return err
-}
-
-// accept makes a turn an event as the built-in assessor judges it, and has the model judge
-// it behind that. It returns when the event is durable.
-func (c *Companion) accept(ctx context.Context, t Turn) (Receipt, error) {
-	p, err := c.preparedTurn(t)
-	if err != nil {
-		return Receipt{}, err
-	}
-	p.behind = true
-	r, err := c.submit(ctx, interactive, p)
-	if err != nil {
-		return Receipt{}, err
-	}
-	return r.wait(ctx)
 }
 
 // talkAlone answers with the built-in reflection. What was said is kept before it is said

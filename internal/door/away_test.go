@@ -37,7 +37,7 @@ func (k *keeper) Remember(_ context.Context, t lifecycle.Turn) (lifecycle.Receip
 	return lifecycle.Receipt{}, nil
 }
 
-func (k *keeper) RememberAll(ctx, _ context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error) {
+func (k *keeper) RememberAll(ctx context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error) {
 	return inOrder(ctx, turns, k.Remember)
 }
 

@@ -26,7 +26,7 @@ import (
 // Companion is what the door needs of one.
 type Companion interface {
 	Weave(ctx context.Context, said string, recall int) (lifecycle.Woven, error)
-	RememberAll(ctx, hurry context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error)
+	RememberAll(ctx context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error)
 	Reflect(ctx context.Context, said string, why lifecycle.Silence, kept bool) (string, error)
 	// Talking says that a model is to answer somebody now, until done is called.
 	Talking() (done func())
@@ -123,7 +123,7 @@ func New(o Options) (*Door, error) {
 // been answered and the turns that wait are remembered, or ctx ends. Their clients should
 // be gone before.
 func (d *Door) Close(ctx context.Context) {
-	d.turns.hurry() // what waits is remembered meanwhile
+	d.turns.ending() // what waits is remembered meanwhile
 	leaving, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
 	d.inside.close(leaving)

@@ -63,7 +63,7 @@ func (f *fake) Remember(ctx context.Context, t lifecycle.Turn) (lifecycle.Receip
 	return lifecycle.Receipt{}, f.reject
 }
 
-func (f *fake) RememberAll(ctx, _ context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error) {
+func (f *fake) RememberAll(ctx context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error) {
 	return inOrder(ctx, turns, f.Remember)
 }
 

@@ -22,8 +22,6 @@ const (
 	// or had no usable answer for; the latter is tried so often in all.
 	tryAgain    = 5 * time.Second
 	mostAnswers = 3
-	// hurryAfter is how long a turn is judged at leisure while others wait behind it.
-	hurryAfter = 2 * time.Second
 )
 
 // turns remembers what was said, in the order of the answers, and in nobody's way.
@@ -36,10 +34,10 @@ type turns struct {
 	ctx    context.Context
 	giveUp context.CancelFunc
 	ended  chan struct{}
-	// closing is done when the daemon ends: then nothing waits for an embedder, and no
-	// judgement is waited for.
+	// closing is done when the daemon ends, which ending says: then nothing waits for an
+	// embedder.
 	closing context.Context
-	hurry   context.CancelFunc
+	ending  context.CancelFunc
 	// held is true while the first turn waits for the embedder.
 	held atomic.Bool
 	// tooLong has the log say of the first turn that is too long to be kept.
@@ -53,14 +51,12 @@ type turns struct {
 	waits  []lifecycle.Turn
 	size   int
 	closed bool
-	// press has the turns that are worked at hurry, nil where none are.
-	press func()
 }
 
 func newTurns(c Companion, log *slog.Logger) *turns {
 	t := &turns{companion: c, log: log, ended: make(chan struct{})}
 	t.ctx, t.giveUp = context.WithCancel(context.Background())
-	t.closing, t.hurry = context.WithCancel(context.Background())
+	t.closing, t.ending = context.WithCancel(context.Background())
 	t.change = sync.NewCond(&t.mu)
 	go t.work()
 	return t
@@ -84,9 +80,6 @@ func (t *turns) add(turn lifecycle.Turn) {
 		return
 	}
 	t.waits, t.size = append(t.waits, turn), t.size+size
-	if t.press != nil {
-		t.press()
-	}
 	t.change.Signal()
 }
 
@@ -135,11 +128,7 @@ func (t *turns) next() []lifecycle.Turn {
 // while the embedder is away the first turn that it is away for waits, and those behind
 // it, for as long as the daemon runs. Then again is true.
 func (t *turns) remember(some []lifecycle.Turn, answers *int) (again bool) {
-	hurry, now := context.WithCancel(t.closing)
-	defer now()
-	t.pressing(now, len(some))
-	defer t.pressing(nil, 0)
-	receipts, err := t.companion.RememberAll(t.ctx, hurry, some)
+	receipts, err := t.companion.RememberAll(t.ctx, some)
 	for _, r := range receipts {
 		*answers = 0
 		t.finished(r, nil)
@@ -157,21 +146,6 @@ func (t *turns) remember(some []lifecycle.Turn, answers *int) (again bool) {
 	}
 	t.finished(lifecycle.Receipt{}, err)
 	return false
-}
-
-// pressing notes how the n turns that are worked at are made to hurry. They are, a
-// while after others wait.
-func (t *turns) pressing(now func(), n int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if now == nil {
-		t.press = nil
-		return
-	}
-	t.press = sync.OnceFunc(func() { time.AfterFunc(hurryAfter, now) })
-	if n > 1 || len(t.waits) > n {
-		t.press()
-	}
 }
 
 // finished takes the first turn off those that wait, and says what became of it.
@@ -204,7 +178,7 @@ func (t *turns) close(ctx context.Context) {
 	t.closed = true
 	t.change.Signal()
 	t.mu.Unlock()
-	t.hurry()
+	t.ending()
 	defer t.giveUp()
 	select {
 	case <-t.ended:

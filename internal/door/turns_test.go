@@ -13,18 +13,15 @@ import (
 	"github.com/jivad/jivad/lifecycle"
 )
 
-// slow takes a minute for the judgement of each call, unless it is to hurry.
+// slow takes a minute for each call, as the embedder of a slow server does.
 type slow struct {
 	*fake
 	mu   sync.Mutex
 	kept []string
 }
 
-func (s *slow) RememberAll(_, hurry context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error) {
-	select {
-	case <-hurry.Done():
-	case <-time.After(time.Minute):
-	}
+func (s *slow) RememberAll(_ context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error) {
+	time.Sleep(time.Minute)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, t := range turns {
@@ -33,35 +30,34 @@ func (s *slow) RememberAll(_, hurry context.Context, turns []lifecycle.Turn) ([]
 	return make([]lifecycle.Receipt, len(turns)), nil
 }
 
-// A judgement that takes long is waited for while nobody waits behind it, and for none
-// when the daemon ends. Nothing is lost, and the order stays.
-func TestTurnsThatWaitHurry(t *testing.T) {
+// Turns that come while others are being embedded are remembered together, in their order,
+// and none is lost where the daemon ends.
+func TestTurnsThatWaitAreRememberedTogether(t *testing.T) {
 	var said []string
 	for i := range 100 {
 		said = append(said, strings.Repeat("x", i+1))
 	}
-	for name, tc := range map[string]struct{ turns, after, kept int }{
-		"alone":         {1, 59, 0},
-		"alone, judged": {1, 60, 1},
-		"many":          {100, 10, 100},
-		"many, ending":  {100, 0, 0},
-	} {
+	for name, ends := range map[string]bool{"the daemon goes on": false, "the daemon ends": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &slow{fake: newFake()}
 				d := newTurns(s, slog.New(slog.DiscardHandler))
-				for _, text := range said[:tc.turns] {
+				d.add(lifecycle.Turn{Said: said[0]})
+				synctest.Wait()
+				for _, text := range said[1:] {
 					d.add(lifecycle.Turn{Said: text})
 				}
-				time.Sleep(time.Duration(tc.after) * time.Second)
-				synctest.Wait()
-				if len(s.kept) != tc.kept || d.waiting() != tc.turns-tc.kept {
-					t.Errorf("%d kept and %d wait after %d s, want %d kept", len(s.kept), d.waiting(), tc.after, tc.kept)
-				}
 				began := time.Now()
+				if !ends {
+					time.Sleep(time.Minute + 1)
+					synctest.Wait()
+					if len(s.kept) != 1 || d.waiting() != 99 {
+						t.Errorf("%d kept and %d wait after a minute", len(s.kept), d.waiting())
+					}
+				}
 				d.close(t.Context())
-				if !slices.Equal(s.kept, said[:tc.turns]) || time.Since(began) != 0 {
-					t.Errorf("%d kept of %d, the end took %v", len(s.kept), tc.turns, time.Since(began))
+				if took := time.Since(began); !slices.Equal(s.kept, said) || took != 5*time.Minute {
+					t.Errorf("%d kept of 100, after %v", len(s.kept), took)
 				}
 			})
 		})
