@@ -166,9 +166,9 @@ func (a Assessment) said(t *chitta.Text) *chitta.Text {
 }
 
 // owes gives the record of an entry that the model is to judge: one that it did not,
-// and of which everything is kept.
+// and of which something is kept.
 func (o opinion) owes(e chitta.Entry) func(seq uint64) chitta.Value {
-	if !o.owed || e.Text == nil || e.Text.Gist {
+	if !o.owed || e.Text == nil {
 		return nil
 	}
 	return func(seq uint64) chitta.Value {

@@ -239,8 +239,8 @@ type judged struct {
 func (c *Companion) judgeAgain(ctx context.Context, o owed) (judged, error) {
 	out := judged{owed: o, dropped: true}
 	x, t, err := c.wordingOf(o.seq)
-	if errors.Is(err, ErrNotFound) || err == nil && (t.Gist || t.Body == "") {
-		return out, nil // it is gone, or not all of it is kept
+	if errors.Is(err, ErrNotFound) || err == nil && t.Body == "" {
+		return out, nil // it is gone, or nothing of it is kept
 	}
 	if err != nil {
 		return out, err
@@ -267,6 +267,7 @@ func (c *Companion) judgeAgain(ctx context.Context, o owed) (judged, error) {
 	case err == nil:
 		a.Judgement = lessened(a.Judgement, t.Own)
 		out.assessment = &a
+		c.ofAPart(&out, x, t)
 	}
 	return out, nil
 }
@@ -291,7 +292,7 @@ func (c *Companion) settleAll(ctx context.Context, done []judged, ahead *chitta.
 	b := chitta.Batch{Ahead: ahead}
 	first := 0
 	now, _ := c.opts.Now()
-	var again, given int64
+	var again, given, gone int64
 	for _, j := range done {
 		x, t, err := c.wordingOf(j.owed.seq)
 		wordless := j.wordless && errors.Is(err, ErrNotFound) && x.Key == j.key && !c.buried(j.owed.seq)
@@ -302,7 +303,7 @@ func (c *Companion) settleAll(ctx context.Context, done []judged, ahead *chitta.
 		case err != nil: // it cannot be read now
 			j.assessment = nil
 		case j.unread: // it could not be read then
-		case x.Key != j.key && !j.dropped:
+		case x.Key != j.key && (!j.dropped || j.key != fold.Key{}):
 			continue // edited meanwhile; that judgement is of other words
 		}
 		remove := chitta.Value{Name: owedName(j.owed.seq)}
@@ -317,6 +318,9 @@ func (c *Companion) settleAll(ctx context.Context, done []judged, ahead *chitta.
 				Body: fold.Reassessed{Target: j.owed.seq, Judgement: j.assessment.Judgement},
 				Text: j.assessment.unsaid(c, j.told).said(text), NoText: none,
 			})
+			if none && !wordless {
+				gone++
+			}
 			row := 0
 			_ = c.store.View(func(s *fold.State) error { row = rowAt(s, j.owed.seq); return nil })
 			if again == 0 || row < first {
@@ -347,6 +351,9 @@ func (c *Companion) settleAll(ctx context.Context, done []judged, ahead *chitta.
 	if again > 0 {
 		c.forgetRows(first)
 		c.life.edited = true
+	}
+	if gone > 0 {
+		return c.soulAgain(ctx)
 	}
 	return nil
 }

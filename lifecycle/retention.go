@@ -108,6 +108,9 @@ func (c *Companion) reduced(x fold.Experienced, t chitta.Text, found string) (te
 	case KeepNone:
 		return nil, true
 	case KeepGist:
+		if t.Gist {
+			break // of which a second one may be shorter
+		}
 		gist := Gist(t.Body)
 		if gist == "" {
 			return nil, true
@@ -115,6 +118,20 @@ func (c *Companion) reduced(x fold.Experienced, t chitta.Text, found string) (te
 		t.Body, t.Label, t.Gist, t.Answer = gist, "", true, ""
 	}
 	return &t, false
+}
+
+// ofAPart bounds a judgement of an entry x to what the model was asked about, which is t.
+// Where that is the gist of more words the judgement of all of them stays, and what the
+// model found counts for how much is kept only.
+func (c *Companion) ofAPart(j *judged, x fold.Experienced, t chitta.Text) {
+	if !t.Gist || x.Key == fold.Key(diary.Key(x.Date, t.Body)) {
+		return
+	}
+	if c.opts.Retention.stricter(KeepGist, j.assessment.Category) == KeepGist {
+		j.assessment, j.dropped = nil, true // nothing is to be done
+		return
+	}
+	j.assessment = &Assessment{Judgement: x.Judgement, Category: j.assessment.Category}
 }
 
 // kept is the entry of an event with what is kept of its text; found is the category

@@ -144,6 +144,30 @@ func (c *Companion) keepWholeGiven(given string) error {
 	return c.files.WriteGiven(given)
 }
 
+// soulAgain writes SOUL.md of the last session once more, since the text of an entry that it
+// may quote is gone. Where the state is another since, or a session is open, the next end
+// writes it.
+func (c *Companion) soulAgain(ctx context.Context) error {
+	doc, err := c.regenerate()
+	if errors.Is(err, errNotNow) {
+		return nil
+	}
+	last, e := c.lastWritten()
+	if err = errors.Join(err, e); err != nil || bytes.Equal(doc, last) {
+		return err
+	}
+	was, errWas := soul.ParseHeader(last)
+	is, errIs := soul.ParseHeader(doc)
+	if errWas != nil || errIs != nil || was.StoreDigest != is.StoreDigest {
+		return nil
+	}
+	if _, err := c.store.Append(ctx, chitta.Batch{Values: []chitta.Value{{Name: valueCurrent, Data: doc}}}); err != nil {
+		return err
+	}
+	c.writeAgain(doc, last)
+	return nil
+}
+
 // Soul returns SOUL.md as a session left it; 0 means the current one.
 func (c *Companion) Soul(_ context.Context, session int) (SoulDocument, error) {
 	if session > 0 {
