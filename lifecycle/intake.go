@@ -35,6 +35,8 @@ type prepared struct {
 	opinion   opinion
 	// answer is what was answered to it in a conversation, by is who did.
 	answer, by string
+	// heard are words of the person that the answer may repeat.
+	heard []string
 	// told is how often the store had been written anew then, nil where it is not known.
 	told *uint64
 	// own is the share of its words that are the companion's own, in [0,1].
@@ -254,7 +256,7 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	entry.Text, entry.Beside = p.beside(p.opinion.unsaid(c, p.opinion.told).said(entry.Text)), p.opinion.owes(entry)
 	b.Entries = append(b.Entries, entry)
 	if p.answer != "" {
-		v, err := c.ownWords(p.answer)
+		v, err := c.ownWords(p)
 		if err != nil {
 			return Receipt{}, err
 		}
@@ -293,7 +295,7 @@ func (c *Companion) known(ctx context.Context, p *prepared, seq uint64) (Receipt
 		b.Sources = []chitta.Source{*p.source}
 	}
 	if p.answer != "" {
-		v, err := c.ownWords(p.answer)
+		v, err := c.ownWords(p)
 		if err != nil {
 			return Receipt{}, err
 		}

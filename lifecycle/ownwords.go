@@ -60,13 +60,27 @@ func spaceless(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// ownWords is the record of what the companion has said, with one answer more.
-func (c *Companion) ownWords(answer string) (chitta.Value, error) {
+// ownWords is the record of what the companion has said, with the answer to a turn more:
+// without what the answer quotes or repeats of the person.
+func (c *Companion) ownWords(p *prepared) (chitta.Value, error) {
 	list, err := c.saidBefore(valueOwnWords)
 	if err != nil {
 		return chitta.Value{}, err
 	}
-	return runsValue(valueOwnWords, append(list, runsIn(spoken(answer))...), mostOwn), nil
+	theirs, err := c.theirWords(p)
+	if err != nil {
+		return chitta.Value{}, err
+	}
+	answer := p.answer
+	if p.by == ByReflection {
+		answer = framed(answer)
+	}
+	for _, x := range runsIn(spoken(answer)) {
+		if !theirs[x] {
+			list = append(list, x)
+		}
+	}
+	return runsValue(valueOwnWords, list, mostOwn), nil
 }
 
 // mostOwnSoul bounds what is kept of earlier SOUL.md: some ten of them, in 16 KiB.
@@ -157,7 +171,13 @@ func (c *Companion) ownShare(text string) float64 {
 // spokenIn is what of a SOUL.md is the companion's own: not Given, and not the
 // sections that quote what the person wrote.
 func spokenIn(doc string) string {
-	var b strings.Builder
+	own, _ := partsOf(doc)
+	return own
+}
+
+// partsOf are what of a SOUL.md is the companion's own, and the rest.
+func partsOf(doc string) (spoken, theirs string) {
+	var b, rest strings.Builder
 	own := true
 	for line := range strings.Lines(doc) {
 		if strings.HasPrefix(line, "## ") {
@@ -165,29 +185,11 @@ func spokenIn(doc string) string {
 		}
 		if own {
 			b.WriteString(line)
+		} else {
+			rest.WriteString(line)
 		}
 	}
-	return b.String()
-}
-
-// spoken is an answer without what it quotes.
-func spoken(answer string) string {
-	var b strings.Builder
-	var open []rune // what began the quotations that are not ended
-	for _, r := range answer {
-		switch {
-		// “ begins a quotation in English and ends one in German, where „ began it.
-		case r == '“' && len(open) > 0 && open[len(open)-1] == '„':
-			open = open[:len(open)-1]
-		case strings.ContainsRune("“„«「", r):
-			open = append(open, r)
-		case strings.ContainsRune("”»」", r):
-			open = open[:max(0, len(open)-1)]
-		case len(open) == 0:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	return b.String(), rest.String()
 }
 
 // lessened is a judgement of a text of which a share is the companion's own words:

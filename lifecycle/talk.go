@@ -34,6 +34,8 @@ type Turn struct {
 	By string `json:"by,omitempty"`
 	// Source is "chat", or "chat:" and where it was held.
 	Source string `json:"source,omitempty"`
+	// Heard are other words of the person that the answer could repeat; see HeardIn.
+	Heard []string `json:"-"`
 	// Told is that of the Woven which the answer could know of, nil where none was. An
 	// answer from before a forgetting is not kept: it may speak of what is gone.
 	Told *uint64 `json:"-"`
@@ -159,7 +161,7 @@ func (c *Companion) preparedTurn(t Turn) (*prepared, error) {
 		return nil, err
 	}
 	p.answer, p.by = clip(strings.ToValidUTF8(t.Answered, "\uFFFD"), longestAnswer), clip(t.By, 128)
-	p.told = t.Told
+	p.heard, p.told = t.Heard, t.Told
 	return p, nil
 }
 
@@ -204,7 +206,7 @@ func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece str
 
 // take makes a turn an event, with its answer.
 func (c *Companion) take(ctx context.Context, r TalkRequest, woven Woven, out *TalkReport) error {
-	receipt, err := c.Remember(context.WithoutCancel(ctx), Turn{Said: r.Said, Answered: out.Answer, By: out.By, Source: sourceChat, Told: woven.Told})
+	receipt, err := c.Remember(context.WithoutCancel(ctx), Turn{Said: r.Said, Answered: out.Answer, By: out.By, Source: sourceChat, Heard: HeardIn(woven, r.History), Told: woven.Told})
 	if err == nil {
 		out.Receipt = &receipt
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -65,6 +66,12 @@ func (f *fake) Remember(ctx context.Context, t lifecycle.Turn) (lifecycle.Receip
 
 func (f *fake) RememberAll(ctx context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error) {
 	return inOrder(ctx, turns, f.Remember)
+}
+
+// same tells whether two turns say the same of what was said and answered.
+func same(a, b lifecycle.Turn) bool {
+	a.Heard, b.Heard = nil, nil
+	return reflect.DeepEqual(a, b)
 }
 
 // inOrder remembers turns until one fails.
@@ -345,7 +352,7 @@ func TestWeaving(t *testing.T) {
 			settle(t, d, endpointOf(tc.path), tc.outcome)
 			d.Close(t.Context())
 			turns := f.remembered()
-			if tc.turn == nil && len(turns) > 0 || tc.turn != nil && (len(turns) != 1 || turns[0] != *tc.turn) {
+			if tc.turn == nil && len(turns) > 0 || tc.turn != nil && (len(turns) != 1 || !same(turns[0], *tc.turn)) {
 				t.Errorf("remembered %+v, want %+v", turns, tc.turn)
 			}
 		})

@@ -140,7 +140,7 @@ func TestClientLeaves(t *testing.T) {
 			if heard == "" {
 				want = nil
 			}
-			if turns := f.remembered(); len(turns) != len(want) || len(want) > 0 && turns[0] != want[0] {
+			if turns := f.remembered(); len(turns) != len(want) || len(want) > 0 && !same(turns[0], want[0]) {
 				t.Errorf("remembered %+v, want %+v", turns, want)
 			}
 		})

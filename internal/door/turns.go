@@ -84,7 +84,13 @@ func (t *turns) add(turn lifecycle.Turn) {
 }
 
 // sizeOf is how many bytes a turn has.
-func sizeOf(turn lifecycle.Turn) int { return len(turn.Said) + len(turn.Answered) }
+func sizeOf(turn lifecycle.Turn) int {
+	n := len(turn.Said) + len(turn.Answered)
+	for _, text := range turn.Heard {
+		n += len(text)
+	}
+	return n
+}
 
 func (t *turns) work() {
 	defer close(t.ended)

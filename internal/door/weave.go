@@ -55,6 +55,18 @@ func understand(endpoint string, o object) (c conversation) {
 	return c
 }
 
+// before are the messages of a chat as far as they can be read.
+func (c conversation) before() []lifecycle.ChatMessage {
+	out := make([]lifecycle.ChatMessage, 0, len(c.messages))
+	for _, raw := range c.messages {
+		var m lifecycle.ChatMessage
+		if json.Unmarshal(raw, &m) == nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
 // fits tells whether what a request to talk says is of the types that the server takes.
 // One that does not is passed on as it came: the server says what is wrong with it.
 func fits(endpoint string, body []byte) bool {
@@ -103,6 +115,10 @@ func (e *exchange) weave(ctx context.Context, off bool) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, weaveTimeout)
 	defer cancel()
+	before := e.talk.before()
+	if e.turn != nil {
+		e.turn.Heard = lifecycle.HeardIn(lifecycle.Woven{}, before)
+	}
 	woven, err := d.opts.Companion.Weave(ctx, e.talk.said, d.opts.Recall)
 	if err != nil {
 		e.outcome = outcomeUnwoven
@@ -118,7 +134,7 @@ func (e *exchange) weave(ctx context.Context, off bool) {
 		return
 	}
 	if e.turn != nil {
-		e.turn.Told = woven.Told
+		e.turn.Heard, e.turn.Told = lifecycle.HeardIn(woven, before), woven.Told
 	}
 	e.outcome = outcomeWoven
 	o := slices.Clone(e.ask.object) // without a server the request is answered as it came
