@@ -113,7 +113,7 @@ func TestAQuotationEnds(t *testing.T) {
 	w.opts.Assessor = firm{}
 	c := w.live(t)
 	for i, marks := range []string{"“%s”", "„%s“", "«%s»", "« %s »", "»%s«", "‹%s›", "›%s‹", "‘%s’", "‚%s‘", `"%s"`, "'%s'", "”%s”", "「%s」", "『%s』"} {
-		quoted := fmt.Sprintf("We went number%d miles along the water, and the dog’s ears and the men's hats were white.", i)
+		quoted := fmt.Sprintf("The dog’s ears and the men's hats were white when we went number%d miles along the water, and home.", i)
 		before := fmt.Sprintf(`It's 5" of snow o' nights, and that is the number%d winter of them in your book.`, i)
 		behind := fmt.Sprintf("The heron stood number%d mornings in the shallow water and counted every slow breath until noon.", i)
 		if _, err := c.Remember(t.Context(), lifecycle.Turn{Said: fmt.Sprintf("And %d?", i), Answered: before + " " + fmt.Sprintf(marks, quoted) + " " + behind, By: "x"}); err != nil {
