@@ -192,11 +192,11 @@ func TestWhileTheEmbedderIsAway(t *testing.T) {
 		t.Errorf("talk: %+v, %v", said, err)
 	}
 	for _, said := range []string{"Nothing of it.", "Do you remember the river?"} {
-		answer, err := c.Reflect(t.Context(), said, lifecycle.ModelAway, true)
+		answer, err := c.Reflect(t.Context(), said, lifecycle.ModelAway, lifecycle.Becomes)
 		if err != nil || !strings.HasPrefix(answer, "My model cannot be reached now") || !strings.Contains(answer, "what you said waits here, and becomes an entry when it is back.") {
 			t.Errorf("reflect on %q: %q, %v", said, answer, err)
 		}
-		if answer, err = c.Reflect(t.Context(), said, lifecycle.NoModel, false); err != nil || !strings.HasPrefix(answer, "I have no model") || strings.Contains(answer, "waits here") {
+		if answer, err = c.Reflect(t.Context(), said, lifecycle.NoModel, ""); err != nil || !strings.HasPrefix(answer, "I have no model") || strings.Contains(answer, "waits here") {
 			t.Errorf("reflect on %q, which is not kept: %q, %v", said, answer, err)
 		}
 	}

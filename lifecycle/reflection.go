@@ -21,29 +21,38 @@ const (
 	ModelUnusable Silence = "My model gave no answer that I can use"
 )
 
-// fate is what becomes of what was said, as a sentence; empty where nothing is to be said
+// Fate is what becomes of what was said, as a sentence; empty where nothing is to be said
 // of it.
-type fate string
+type Fate string
+
+// What can become of it where it is remembered after the answer.
+const (
+	Becomes Fate = "What you said becomes an entry of today."
+	TooLong Fate = "What you said is not kept: it is longer than 1 MB."
+	NoRoom  Fate = "What you said is not kept, since too much waits to be remembered; say it again in a while."
+	Ending  Fate = "What you said is not kept, since I am being stopped; say it again when I am back."
+)
 
 const (
-	isKept  fate = "What you said is kept."
-	becomes fate = "What you said becomes an entry of today."
-	waits   fate = "My embedder is away: what you said waits here, and becomes an entry when it is back."
-	isLost  fate = "My embedder is away, so what you said is not kept; say it again when it is back."
-	notKept fate = "What you said could not be kept."
-	notToBe fate = "What you said is not kept, as you asked."
+	isKept  Fate = "What you said is kept."
+	waits   Fate = "My embedder is away: what you said waits here, and becomes an entry when it is back."
+	isLost  Fate = "My embedder is away, so what you said is not kept; say it again when it is back."
+	notKept Fate = "What you said could not be kept."
+	notToBe Fate = "What you said is not kept, as you asked."
 )
 
 // always says that a fate is told with every answer, and not only where nothing else is.
-func (f fate) always() bool { return f == waits || f == isLost || f == notKept }
+func (f Fate) always() bool {
+	return slices.Contains([]Fate{waits, isLost, notKept, TooLong, NoRoom, Ending}, f)
+}
 
 // mostReflected is how many impressions an answer without a model brings back.
 const mostReflected = 3
 
 // Reflect answers without a model, for the reason of why: with what is remembered of
-// it, and no more. kept says that what was said is to be remembered, at once or when the
-// embedder is back. It is the same for the same store and words.
-func (c *Companion) Reflect(ctx context.Context, said string, why Silence, kept bool) (string, error) {
+// it, and no more. f is what is to become of what was said; where that is Becomes it is at
+// once, or when the embedder is back. It is the same for the same store and words.
+func (c *Companion) Reflect(ctx context.Context, said string, why Silence, f Fate) (string, error) {
 	w, err := c.Weave(ctx, said, usuallyRecalled)
 	if err != nil {
 		return "", err
@@ -52,12 +61,8 @@ func (c *Companion) Reflect(ctx context.Context, said string, why Silence, kept 
 	if err != nil {
 		return "", err
 	}
-	var f fate
-	switch {
-	case kept && w.ByWords != "":
+	if f == Becomes && w.ByWords != "" {
 		f = waits
-	case kept:
-		f = becomes
 	}
 	return reflection(shown, w.ByWords != "", why, f), nil
 }
@@ -127,7 +132,7 @@ func isQuestion(text string) bool {
 
 // reflection says what was recalled, and what becomes of what was said. byWords says
 // that it was found by words only.
-func reflection(shown []Recalled, byWords bool, why Silence, f fate) string {
+func reflection(shown []Recalled, byWords bool, why Silence, f Fate) string {
 	if len(shown) == 0 {
 		return strings.TrimSpace(string(why) + ", and what you say brings nothing back. " + string(f))
 	}

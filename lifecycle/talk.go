@@ -224,7 +224,7 @@ func (c *Companion) talkAlone(ctx context.Context, r TalkRequest, woven Woven, o
 	if err == nil {
 		out.Recalled = append([]Recalled{}, shown...)
 	}
-	tell := func(f fate) { out.Answer = reflection(shown, woven.ByWords != "", why, f) }
+	tell := func(f Fate) { out.Answer = reflection(shown, woven.ByWords != "", why, f) }
 	var lost error
 	if tell(notToBe); !r.Forget {
 		tell(isKept)

@@ -116,7 +116,7 @@ func (e *exchange) reflect() {
 	if e.door.server != nil {
 		why = lifecycle.ModelAway
 	}
-	answer, err := e.door.opts.Companion.Reflect(ctx, e.talk.said, why, e.turn != nil)
+	answer, err := e.reflection(ctx, why)
 	if err != nil {
 		if e.client.Err() == nil {
 			e.door.opts.Log.Warn("the companion could not answer", "error", err)
@@ -125,10 +125,24 @@ func (e *exchange) reflect() {
 		return
 	}
 	e.say(answer, "stop")
-	if e.turn != nil {
-		e.turn.Answered, e.turn.By = answer, lifecycle.ByReflection
-		e.door.turns.add(*e.turn)
+}
+
+// reflection is the companion's own answer. What was said is taken in before the answer says
+// that it is, and where it cannot be the answer says so.
+func (e *exchange) reflection(ctx context.Context, why lifecycle.Silence) (string, error) {
+	reflect := e.door.opts.Companion.Reflect
+	if e.turn == nil {
+		return reflect(ctx, e.talk.said, why, "")
 	}
+	answer, err := reflect(ctx, e.talk.said, why, lifecycle.Becomes)
+	if err != nil {
+		return "", err
+	}
+	e.turn.Answered, e.turn.By = answer, lifecycle.ByReflection
+	if f := e.door.turns.add(*e.turn); f != lifecycle.Becomes {
+		return reflect(ctx, e.talk.said, why, f)
+	}
+	return answer, nil
 }
 
 // say gives an answer, in pieces unless the client wants it whole.

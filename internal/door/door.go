@@ -27,7 +27,7 @@ import (
 type Companion interface {
 	Weave(ctx context.Context, said string, recall int) (lifecycle.Woven, error)
 	RememberAll(ctx context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error)
-	Reflect(ctx context.Context, said string, why lifecycle.Silence, kept bool) (string, error)
+	Reflect(ctx context.Context, said string, why lifecycle.Silence, f lifecycle.Fate) (string, error)
 	// Talking says that a model is to answer somebody now, until done is called.
 	Talking() (done func())
 }

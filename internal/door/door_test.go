@@ -29,9 +29,9 @@ type fake struct {
 	fresh  chan struct{}
 	hold   chan struct{}
 	reject error
-	// silence and kept are what it was told at the last reflection.
+	// silence and fate are what it was told at the last reflection.
 	silence lifecycle.Silence
-	kept    bool
+	fate    lifecycle.Fate
 	// talking is how many wait for an answer.
 	talking atomic.Int64
 }
@@ -91,10 +91,10 @@ func (f *fake) Talking() func() {
 	return func() { f.talking.Add(-1) }
 }
 
-func (f *fake) Reflect(_ context.Context, said string, why lifecycle.Silence, kept bool) (string, error) {
+func (f *fake) Reflect(_ context.Context, said string, why lifecycle.Silence, fate lifecycle.Fate) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.silence, f.kept = why, kept
+	f.silence, f.fate = why, fate
 	return "You said: " + said, f.reject
 }
 

@@ -62,14 +62,15 @@ func newTurns(c Companion, log *slog.Logger) *turns {
 	return t
 }
 
-// add has a turn remembered. Where too many wait it is lost, and counted.
-func (t *turns) add(turn lifecycle.Turn) {
+// add has a turn remembered, and says what becomes of it. Where too many wait it is lost,
+// and counted.
+func (t *turns) add(turn lifecycle.Turn) lifecycle.Fate {
 	if len(turn.Said) > lifecycle.MaxNote {
 		t.done.add("", turnFailed)
 		t.tooLong.Do(func() {
 			t.log.Warn("a turn of a conversation is not remembered: what was said is longer than 1 MB; others like it are only counted")
 		})
-		return
+		return lifecycle.TooLong
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -77,10 +78,14 @@ func (t *turns) add(turn lifecycle.Turn) {
 	if t.closed || len(t.waits) == maxTurns || t.size+size > waitingTurns {
 		t.done.add("", turnDropped)
 		t.log.Warn("a turn of a conversation is not remembered: too many wait, or the daemon is stopping")
-		return
+		if t.closed {
+			return lifecycle.Ending
+		}
+		return lifecycle.NoRoom
 	}
 	t.waits, t.size = append(t.waits, turn), t.size+size
 	t.change.Signal()
+	return lifecycle.Becomes
 }
 
 // sizeOf is how many bytes a turn has.
