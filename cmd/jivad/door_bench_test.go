@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,12 +23,71 @@ import (
 // median.
 const mostAdded = 15 * time.Millisecond
 
+// moment is the shortest that somebody needs to see an answer and say something more.
+const moment = 100 * time.Millisecond
+
 // BenchmarkDoor measures how much later the first token comes through the door than
 // from the server alone, which answers at once here, on a store of
 // JIVAD_BENCH_IMPRESSIONS (default 10000) under the built-in embedder. It fails where
 // the median is more than 15 ms later. Where JIVAD_BENCH_DIR names a folder the store
 // is made in it and kept.
-func BenchmarkDoor(b *testing.B) {
+func BenchmarkDoor(b *testing.B) { benchDoor(b, nil) }
+
+// BenchmarkDoorAndAModel is the same with a model that takes seconds to judge each turn, and
+// turns in quick succession: each begins a moment after the answer before it is whole, and
+// every fifth while the model judges. Nothing waits until a turn was judged.
+func BenchmarkDoorAndAModel(b *testing.B) { benchDoor(b, &ponderous{}) }
+
+// ponderous is a model that takes seconds to judge, or until it is told to leave off.
+type ponderous struct{ judging, leftOff atomic.Int64 }
+
+func (p *ponderous) ID() string { return "ponderous/1" }
+
+func (p *ponderous) Assess(ctx context.Context, _ lifecycle.Experience) (lifecycle.Assessment, error) {
+	p.judging.Add(1)
+	defer p.judging.Add(-1)
+	select {
+	case <-time.After(3 * time.Second):
+		return lifecycle.Assessment{}, lifecycle.ErrModelAnswer
+	case <-ctx.Done():
+		p.leftOff.Add(1)
+		return lifecycle.Assessment{}, ctx.Err()
+	}
+}
+
+func (p *ponderous) Narrate(context.Context, string) (string, error) {
+	return "", lifecycle.ErrModelAnswer
+}
+
+func (p *ponderous) Name(context.Context, []string, []string) (string, error) {
+	return "", lifecycle.ErrModelAnswer
+}
+
+func (p *ponderous) Chat(context.Context, []lifecycle.ChatMessage, func(string) error) (lifecycle.ChatEnd, error) {
+	return lifecycle.ChatEnd{}, lifecycle.ErrModelAnswer
+}
+
+func (p *ponderous) State() lifecycle.ModelState {
+	return lifecycle.ModelState{Name: "ponderous", Digest: "1"}
+}
+
+func (p *ponderous) Watch(ctx context.Context, _ func(lifecycle.ModelState)) { <-ctx.Done() }
+
+// busy waits until it judges.
+func (p *ponderous) busy(b *testing.B) {
+	b.Helper()
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for range 10_000 {
+		if p.judging.Load() > 0 {
+			return
+		}
+		<-again.C
+	}
+	b.Fatal("the model is asked for no judgement, while nobody waits for an answer")
+}
+
+func benchDoor(b *testing.B, model *ponderous) {
 	dir, n := benchStore(b, 10_000)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -44,7 +105,11 @@ func BenchmarkDoor(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c, err := lifecycle.Open(b.Context(), lifecycle.Options{Dir: dir, Embedder: embedder, Assessor: assessor, KeepOpen: true})
+	o := lifecycle.Options{Dir: dir, Embedder: embedder, Assessor: assessor, KeepOpen: true}
+	if model != nil {
+		o.Model, o.Deadline = model, time.Minute
+	}
+	c, err := lifecycle.Open(b.Context(), o)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -72,10 +137,20 @@ func BenchmarkDoor(b *testing.B) {
 	}
 	var alone, through []time.Duration
 	for b.Loop() {
+		if model != nil && len(through)%5 == 0 {
+			model.busy(b)
+		}
 		said := said()
 		alone = append(alone, firstToken(b, server.URL, said))
 		through = append(through, firstToken(b, "http://"+d.address, said))
-		quiet(b, d, number)
+		if model == nil {
+			quiet(b, d, number)
+		} else {
+			time.Sleep(moment)
+		}
+	}
+	if model != nil && model.leftOff.Load() == 0 {
+		b.Error("no judgement gave way to an answer")
 	}
 	slices.Sort(alone)
 	slices.Sort(through)
