@@ -146,7 +146,7 @@ func benchDoor(b *testing.B, model *ponderous) {
 		if model == nil {
 			quiet(b, d, number)
 		} else {
-			time.Sleep(moment)
+			<-time.After(moment)
 		}
 	}
 	if model != nil && model.leftOff.Load() == 0 {
