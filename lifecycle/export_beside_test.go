@@ -18,6 +18,9 @@ func TestWhatStandsBesideATextIsExported(t *testing.T) {
 	if _, err := c.Remember(t.Context(), lifecycle.Turn{Said: "Where did I sit?", Answered: answer, By: "ollama/m@abc", Source: "chat"}); err != nil {
 		t.Fatal(err)
 	}
+	if err := c.Judged(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	w.write(t, c, "The river runs past the old mill, and I wrote it down.")
 	for _, category := range []string{"health", "financial"} {
 		if _, err := c.Write(t.Context(), lifecycle.Note{Text: "A tooth, of " + category + ".", Category: category}); err != nil {

@@ -25,7 +25,7 @@ func TestForgettingTakesWhatOthersSaid(t *testing.T) {
 	c := w.live(t)
 	remember := func(said, answered string, told *uint64) string {
 		r, err := c.Remember(t.Context(), lifecycle.Turn{Said: said, Answered: answered, By: "x", Told: told})
-		if err = errors.Join(err, c.Judged(t.Context())); err != nil {
+		if err := errors.Join(err, c.Judged(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		return r.Event
