@@ -98,6 +98,8 @@ type plan struct {
 	again map[fold.ID]bool
 	// buried are the entries that are buried then.
 	buried map[uint64]bool
+	// wordless are entries that stay and lose their texts.
+	wordless map[uint64]bool
 }
 
 // number is what session n is called from now on.
@@ -128,7 +130,7 @@ func (p *plan) apply(e fold.Event) (fold.Event, bool) {
 			e.Body = left.on(b)
 		}
 	case fold.Experienced:
-		if p.buried[e.Sequence] {
+		if p.buried[e.Sequence] || p.wordless[e.Sequence] {
 			b.Source = ""
 			e.Body = b
 		}
@@ -344,8 +346,10 @@ func (s *Store) excise(ctx context.Context, p *plan, x Excision) error {
 		p.first = last + 1
 	}
 	from := p.first - 1
-	if end := p.firstEnd[0]; end > 0 {
-		from = min(from, end-1) // what sessions leave is told of the last two
+	for _, end := range p.firstEnd { // the first of them is 0 where only one has ended
+		if end > 0 {
+			from = min(from, end-1) // what sessions leave is told of the last two
+		}
 	}
 	state, arithmetics := s.best(ctx, from)
 	p.From = state.Sequence

@@ -37,6 +37,9 @@ type Text struct {
 	By     string `json:"by,omitempty"`
 	// Own is the share of its words that the companion had said before, in [0,1].
 	Own float64 `json:"own,omitempty"`
+	// Found is a category of consent that it was found to be of beside the one that its
+	// event has; empty for none.
+	Found string `json:"found,omitempty"`
 }
 
 // Source is what was last seen of one diary file.

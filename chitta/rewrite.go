@@ -195,7 +195,7 @@ func (s *Store) fillEvents(f *filler, p *plan, last uint64, progress func(string
 		if err != nil {
 			return err
 		}
-		if seq >= p.first || p.buried[seq] {
+		if seq >= p.first || p.buried[seq] || p.wordless[seq] {
 			e, err := fold.Decode(seq, payload)
 			if err != nil {
 				return err
@@ -276,6 +276,9 @@ func (s *Store) fillTexts(f *filler, p *plan) error {
 		if p.drop[sequenceOf(k)] || p.buried[sequenceOf(k)] {
 			return nil
 		}
+		if p.wordless[sequenceOf(k)] {
+			return f.put(bucketTexts, k, s.sealed(bucketTexts, k, noText))
+		}
 		data, err := s.opened(bucketTexts, k, v)
 		if err != nil {
 			return asWritten(err, "text of event %d", sequenceOf(k))
@@ -292,11 +295,12 @@ func (s *Store) fillTexts(f *filler, p *plan) error {
 }
 
 // unsaid is what is kept of the entry at seq without what may speak of an experience
-// that goes: what a model said of it, who was told SOUL.md and what stood around, and
+// that goes, or of its text: what a model said of it, who was told SOUL.md and what stood around, and
 // may have judged long after; and what was answered to it, if that came later than the
 // first that goes. nil where nothing changes.
 func (p *plan) unsaid(seq uint64, data []byte) ([]byte, error) {
-	if len(p.Events) == 0 || bytes.Equal(data, noText) {
+	first := p.firstSpokenOf()
+	if first == 0 || bytes.Equal(data, noText) {
 		return nil, nil
 	}
 	var t Text
@@ -305,7 +309,7 @@ func (p *plan) unsaid(seq uint64, data []byte) ([]byte, error) {
 	}
 	without := t
 	without.Summary, without.Reason = "", ""
-	if seq > p.Events[0].Sequence {
+	if seq > first {
 		without.Answer, without.By = "", ""
 	}
 	if without == t {
@@ -327,7 +331,7 @@ func (s *Store) fillSources(f *filler, p *plan) error {
 			return asWritten(err, "record of a diary file")
 		}
 		for i := range src.Entries {
-			if p.drop[src.Entries[i].Sequence] || p.buried[src.Entries[i].Sequence] {
+			if n := src.Entries[i].Sequence; p.drop[n] || p.buried[n] || p.wordless[n] {
 				src.Entries[i].Sequence = 0
 			}
 		}

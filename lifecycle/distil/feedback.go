@@ -3,6 +3,8 @@ package distil
 import (
 	"slices"
 	"strings"
+
+	"github.com/jivad/jivad/soul/lineage"
 )
 
 // wish is what a person can say of how the companion is. A rule's sign is that of the
@@ -139,6 +141,24 @@ func clauses(text string) (out [][]token) {
 		out = append(out, parts(words(clause), nil))
 	}
 	return out
+}
+
+// Helped tells what the person said last of whether something was of use, as a signal in
+// millionths; false where they said nothing of it.
+func Helped(trace Trace) (signal int64, said bool) {
+	for _, a := range trace.Acts {
+		if a.Kind != Said {
+			continue
+		}
+		clauses := clauses(a.Text)
+		switch good, bad := says(clauses, helped), says(clauses, unhelped); {
+		case good && !bad:
+			signal, said = lineage.Million, true
+		case bad:
+			signal, said = -lineage.Million, true
+		}
+	}
+	return signal, said
 }
 
 // says tells whether a clause holds one of the phrases, not turned round by one of the

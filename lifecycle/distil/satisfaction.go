@@ -131,6 +131,14 @@ func (m SatisfactionModel) check() error {
 	return nil
 }
 
+// Window is the judgement window of the newest version.
+func (ms Models) Window() time.Duration {
+	if len(ms) == 0 {
+		return JudgementWindow
+	}
+	return time.Duration(ms[len(ms)-1].Window) * time.Second
+}
+
 // Check tells whether it is a chain: every version valid, counted, and upon the one
 // before. That the last one is as it was tells the name of it in a judgement. Error:
 // ErrModel, naming the version.

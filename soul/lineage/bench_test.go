@@ -68,3 +68,39 @@ func heap() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
 }
+
+// BenchmarkVerify reads 100,000 distillates from their bytes, each in its form and signed,
+// and folds them anew.
+func BenchmarkVerify(b *testing.B) {
+	const n, size = 100_000, 1_000
+	l := filled(b, n, size)
+	var batches [][][]byte
+	for i := range l.Batches() {
+		var members [][]byte
+		for _, digest := range l.Batch(i).Members {
+			d, _ := l.Member(digest)
+			data, err := d.Canonical()
+			if err != nil {
+				b.Fatal(err)
+			}
+			members = append(members, data)
+		}
+		batches = append(batches, members)
+	}
+	for b.Loop() {
+		again := lineage.New(root, identity)
+		for i, members := range batches {
+			var ds []*lineage.Distillate
+			for _, data := range members {
+				d, err := lineage.Parse(data)
+				if err != nil {
+					b.Fatal(err)
+				}
+				ds = append(ds, d)
+			}
+			if batch, err := again.Merge(ds...); err != nil || batch.Version != l.Batch(i).Version {
+				b.Fatal(err)
+			}
+		}
+	}
+}

@@ -22,6 +22,32 @@ type Share struct {
 	Ignored bool `json:"ignored,omitempty"`
 }
 
+// Succeeded gives for every version that a member of without was born with, and that
+// without's chain has not, the one that took its place when lives were taken out of l.
+func (l *Lineage) Succeeded(without *Lineage) map[Digest]Digest {
+	empty := Version(l.root, (&tree{}).root())
+	there := map[Digest]bool{empty: true}
+	for _, b := range without.batches {
+		there[b.Version] = true
+	}
+	took, at := map[Digest]Digest{}, 0
+	now := empty
+	for _, b := range l.batches {
+		if slices.ContainsFunc(b.Members, func(d Digest) bool { return without.members[d] != nil }) {
+			now = without.batches[at].Version
+			at++
+		}
+		took[b.Version] = now
+	}
+	out := map[Digest]Digest{}
+	for _, d := range without.members {
+		if next, ok := took[d.Base]; ok && !there[d.Base] {
+			out[d.Base] = next
+		}
+	}
+	return out
+}
+
 // Blame lists who made the rule of a key what it is (AD-4), those that count for most
 // first. It looks at every distillate.
 func (l *Lineage) Blame(key string) []Share {
@@ -47,8 +73,9 @@ func (l *Lineage) Blame(key string) []Share {
 // Descendants tells which distillates are of lives that were born with rules of the
 // given lives, or with those of such descendants: the closure that an excision leaves
 // where it is. Unknown are those born with a version that this chain never had, as that
-// of another device, after the first of the lives could have had a part in it.
-func (l *Lineage) Descendants(lives ...ID) (known, unknown []Digest) {
+// of another device, after the first of the lives could have had a part in it. succeeded
+// gives for a version that the chain had before an excision the one that took its place.
+func (l *Lineage) Descendants(succeeded map[Digest]Digest, lives ...ID) (known, unknown []Digest) {
 	tainted := map[ID]bool{}
 	for _, life := range lives {
 		tainted[life] = true
@@ -61,7 +88,11 @@ func (l *Lineage) Descendants(lives ...ID) (known, unknown []Digest) {
 	for i, b := range l.batches {
 		for _, digest := range b.Members {
 			d := l.members[digest]
-			base, there := at[d.Base]
+			version := d.Base
+			for next, ok := succeeded[version]; ok; next, ok = succeeded[version] {
+				version = next
+			}
+			base, there := at[version]
 			switch {
 			case tainted[d.Life]:
 				first = min(first, i+1)

@@ -150,6 +150,20 @@ func signed(identity, nonce, manifest, payload Digest) []byte {
 	return slices.Concat([]byte("jivad/act/1\x00"), identity[:], nonce[:], manifest[:], payload[:])
 }
 
+// SignAct signs the digest of an act of a life that is not a distillate (AD-4).
+func SignAct(key ed25519.PrivateKey, identity, nonce, manifest, payload Digest) (s Signature) {
+	copy(s[:], ed25519.Sign(key, signed(identity, nonce, manifest, payload)))
+	return s
+}
+
+// CheckAct tells whether a device signed the digest of an act. Error: ErrSignature.
+func CheckAct(device Key, identity, nonce, manifest, payload Digest, s Signature) error {
+	if !ed25519.Verify(device[:], signed(identity, nonce, manifest, payload), s[:]) {
+		return fmt.Errorf("an act: %w", ErrSignature)
+	}
+	return nil
+}
+
 // Sign signs a distillate with the key of its device, which it is given by that.
 func (d *Distillate) Sign(key ed25519.PrivateKey) error {
 	copy(d.Device[:], key.Public().(ed25519.PublicKey))

@@ -255,6 +255,23 @@ func (l *Lineage) Without(lives ...ID) *Lineage {
 	return out
 }
 
+// At gives the lineage as it was when it had a version: that of an empty one, or of one of
+// its batches. False where its chain never had that.
+func (l *Lineage) At(version Digest) (*Lineage, bool) {
+	out := New(l.root, l.identity)
+	for i := 0; version != out.Head(); i++ {
+		if i == len(l.batches) {
+			return nil, false
+		}
+		members := map[Digest]*Distillate{}
+		for _, digest := range l.batches[i].Members {
+			members[digest] = l.members[digest]
+		}
+		out.take(members)
+	}
+	return out, true
+}
+
 // Converged tells whether the last n batches moved less than threshold each, in
 // millionths; false where there are fewer.
 func (l *Lineage) Converged(n int, threshold int64) bool {

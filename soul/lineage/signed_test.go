@@ -115,11 +115,11 @@ func TestBlameAndDescendants(t *testing.T) {
 	if words != 1 {
 		t.Errorf("%d have the words", words)
 	}
-	known, unknown := l.Descendants(first.Life)
+	known, unknown := l.Descendants(nil, first.Life)
 	if len(known) != 1 || known[0] != digestOf(t, born) || len(unknown) != 1 || unknown[0] != digestOf(t, stranger) {
 		t.Errorf("known %v, unknown %v", known, unknown)
 	}
-	if known, unknown := l.Descendants(idOf('l', 99)); len(known)+len(unknown) != 0 {
+	if known, unknown := l.Descendants(nil, idOf('l', 99)); len(known)+len(unknown) != 0 {
 		t.Errorf("of a life that left nothing: %v, %v", known, unknown)
 	}
 }

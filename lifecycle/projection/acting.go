@@ -1,0 +1,320 @@
+package projection
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jivad/jivad/lifecycle/consent"
+	"github.com/jivad/jivad/lifecycle/distil"
+	"github.com/jivad/jivad/lifecycle/lives"
+	"github.com/jivad/jivad/lifecycle/tools"
+	"github.com/jivad/jivad/soul/lineage"
+)
+
+// Acted is what became of what a model asked for.
+type Acted struct {
+	// Text is what the model is told: what the tool gave, or why it was refused. It is
+	// data, never an instruction.
+	Text string
+	// Refused names the reasons, where it was; OK tells that the tool did what it should.
+	Refused []tools.Code
+	OK      bool
+	// Truncated tells that the tool gave more than it may.
+	Truncated bool
+	Duration  time.Duration
+}
+
+// Offers are the tools that the life may use, as a model is told of them.
+func (p *Projections) Offers() []tools.Offer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.living == nil || p.living.birth.Set == nil {
+		return nil
+	}
+	return tools.Offers(p.living.birth.Set, p.living.birth.Grants)
+}
+
+// Rules is the text of the rules that the life was born with, or where none is lived,
+// that of the head: all that earlier lives tell a prompt.
+func (p *Projections) Rules() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.living != nil {
+		return p.living.rules
+	}
+	return lineage.Render(p.rulesAt(p.head()))
+}
+
+// signedAct is what is kept of an act: nothing of its arguments (AD-4).
+type signedAct struct {
+	// Payload is the digest of tool, declaration and arguments, under the secret of the
+	// life, which goes with the trace.
+	Payload   lineage.Digest    `json:"payload"`
+	Signature lineage.Signature `json:"signature"`
+	At        lives.Stamp       `json:"at"`
+}
+
+// Act does what a model asks for, where it may: the one checkpoint of a life (J-2). Every
+// act is counted, signed and written before it is done, and what came of it is in the
+// journal before it is told. A refusal is no error: its text is for the model. Errors:
+// ErrNotLiving; those of the store and the journal.
+func (p *Projections) Act(ctx context.Context, call tools.Call) (Acted, error) {
+	p.acting.Lock()
+	defer p.acting.Unlock()
+	act, life, refused, err := p.permit(ctx, call)
+	if err != nil || act == nil {
+		return refused, err
+	}
+	result, failure := life.runner.Run(ctx, act)
+	out := Acted{Text: result.Text, OK: result.OK && failure == nil, Truncated: result.Truncated, Duration: result.Duration}
+	if failure != nil {
+		out.Text = failure.Error()
+	}
+	return out, p.done(context.WithoutCancel(ctx), life, call, act, out)
+}
+
+// ErrNotLiving: no life is lived, so nothing can be done.
+var ErrNotLiving = errors.New("no life is lived now, so nothing can be done with a tool")
+
+// permit asks the checkpoint, and writes what it said.
+func (p *Projections) permit(ctx context.Context, call tools.Call) (*tools.Act, *living, Acted, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.living
+	if l == nil {
+		return nil, nil, Acted{}, ErrNotLiving
+	}
+	p.tick()
+	if err := l.life.MayAct(lives.Moment{}); err != nil {
+		l.over = cmpOr(l.over, reasonOf(l))
+		return nil, nil, Acted{Text: "Refused: " + err.Error(), Refused: []tools.Code{Over}}, nil
+	}
+	d := tools.Permit(call, l.birth.Grants, l.birth.Set, tools.Gates{Consent: p.consented, Consequence: p.consequence})
+	next := l.life
+	if err := next.Begin(); err != nil {
+		return nil, nil, Acted{}, err
+	}
+	if !d.Allowed() {
+		next.Spent.Refused++
+		if err := p.put(ctx, &next); err != nil {
+			return nil, nil, Acted{}, err
+		}
+		p.keep(l, next)
+		out := Acted{Text: d.Text()}
+		for _, r := range d.Refusals {
+			out.Refused = append(out.Refused, r.Code)
+		}
+		p.o.Log.Info("an act was refused", "life", next.Sequence, "why", slices.Compact(slices.Clone(out.Refused)))
+		return nil, nil, out, nil
+	}
+	next.Spent.Acts++
+	v, err := p.signed(l, d.Act, next.Spent.Acts)
+	if err != nil {
+		return nil, nil, Acted{}, err
+	}
+	if err := p.put(ctx, &next, v); err != nil {
+		return nil, nil, Acted{}, err
+	}
+	p.keep(l, next)
+	return d.Act, l, Acted{}, nil
+}
+
+// Over is the code of a refusal since the life is over.
+const Over tools.Code = "life_over"
+
+func (p *Projections) keep(l *living, next lives.Life) {
+	l.life = next
+	p.open[next.Sequence] = &l.life
+	l.quiet = time.Now()
+}
+
+// signed signs an act as the n-th of the life.
+func (p *Projections) signed(l *living, act *tools.Act, n int) (Value, error) {
+	secret, err := secretOf(p.secretPath(l.life.Sequence))
+	if err != nil {
+		return Value{}, err
+	}
+	mac := hmac.New(sha256.New, secret)
+	mac.Write(act.Payload())
+	s := signedAct{At: p.stamp()}
+	copy(s.Payload[:], mac.Sum(nil))
+	s.Signature = lineage.SignAct(p.key, l.life.Identity, l.life.Nonce, l.life.Manifest, s.Payload)
+	return encode(actName(l.life.Sequence, n), s)
+}
+
+// done writes what came of an act, and sees whether it was the last (J-3).
+func (p *Projections) done(ctx context.Context, l *living, call tools.Call, act *tools.Act, out Acted) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.living != l { // the life ended meanwhile; its trace is closed
+		return nil
+	}
+	a := distil.Act{Kind: distil.Call, Tool: act.Tool(), Outcome: distil.OK, Result: out.Text}
+	if !out.OK {
+		a.Outcome = distil.Failed
+	}
+	if len(call.Arguments) > 0 {
+		if err := json.Unmarshal(call.Arguments, &a.Arguments); err != nil {
+			return fmt.Errorf("the arguments of an act that was done: %w", err)
+		}
+	}
+	err := l.journal.Append(a)
+	switch {
+	case errors.Is(err, distil.ErrFull):
+		l.over = lives.ByFull
+	case err != nil:
+		return err
+	default:
+		l.trace.Add(a)
+	}
+	next := l.life
+	next.Spent.Failures++
+	if out.OK {
+		next.Spent.Failures = 0
+	}
+	if err := p.put(ctx, &next); err != nil {
+		return err
+	}
+	p.keep(l, next)
+	l.over = cmpOr(l.over, reasonOf(l))
+	return nil
+}
+
+// reasonOf is why a life is over, by what it spent; empty while it is not.
+func reasonOf(l *living) string {
+	reason, _ := l.life.Bounds.Over(l.life.Spent, lives.Moment{})
+	return reason
+}
+
+// consented asks whether the person lets a tool be used: what it gives and takes is kept
+// and read again as operational data, and what a request or a message takes away leaves
+// the device.
+func (p *Projections) consented(q tools.Proposal) tools.Verdict {
+	needs := []consent.Dimension{consent.Access}
+	if q.Kind == tools.KindHTTP || q.Kind == tools.KindMQTT {
+		needs = append(needs, consent.ThirdPartySharing)
+	}
+	out := tools.Verdict{Answer: tools.Allow}
+	for _, d := range needs {
+		decision := p.consents.Check(consent.Operational, d)
+		answer := map[consent.Answer]tools.Answer{consent.Allow: tools.Allow, consent.Ask: tools.AskFirst}[decision.Answer]
+		if answer < out.Answer {
+			out.Answer = answer
+		}
+		if answer != tools.Allow {
+			out.Reasons = append(out.Reasons, decision.Reason)
+		}
+	}
+	return out
+}
+
+// consequence asks whether what an act rests on bears its consequence.
+func (p *Projections) consequence(q tools.Proposal) tools.Verdict {
+	if p.o.Gate != nil {
+		return p.o.Gate(q)
+	}
+	if q.Consequence == tools.High {
+		return tools.Verdict{Answer: tools.AskFirst, Reasons: []string{"its consequence is high, and nothing here vouches for what it rests on"}}
+	}
+	return tools.Verdict{Answer: tools.Allow}
+}
+
+// Entry counts an entry of the life: write is given the record of it, to be written in
+// the transaction of the entry, and what it wrote is durable when it returns nil. Without
+// a life there is no record. said tells of what was spoken to the companion.
+func (p *Projections) Entry(session int, text string, said bool, write func(values []Value) error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.living
+	if l == nil {
+		return write(nil)
+	}
+	p.tick()
+	next := l.life
+	if err := next.Begin(); err != nil {
+		return err
+	}
+	next.Session = session
+	next.Spent.Events++
+	v, err := lifeValue(&next)
+	if err != nil {
+		return err
+	}
+	if err := write([]Value{v}); err != nil {
+		return err
+	}
+	p.keep(l, next)
+	kind := distil.Seen
+	if said {
+		kind = distil.Said
+	}
+	l.trace.Add(distil.Act{Kind: kind, Text: text})
+	l.over = cmpOr(l.over, reasonOf(l))
+	return nil
+}
+
+// Gap tells the life how far what it met is from who it says that it is, in [0, 2].
+func (p *Projections) Gap(gap float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if l := p.living; l != nil {
+		l.life.Spent.Gap = &gap
+		l.over = cmpOr(l.over, reasonOf(l))
+	}
+}
+
+// Over tells why the life is to end, empty while it is not or none is lived.
+func (p *Projections) Over(nextDay bool) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.living
+	if l == nil {
+		return ""
+	}
+	p.tick()
+	if l.over != "" {
+		return l.over
+	}
+	reason, _ := l.life.Bounds.Over(l.life.Spent, lives.Moment{Quiet: time.Since(l.quiet), NextDay: nextDay})
+	return reason
+}
+
+// Living is the life that is lived now.
+func (p *Projections) Living() (lives.Life, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.living == nil {
+		return lives.Life{}, false
+	}
+	p.tick()
+	return p.living.life, true
+}
+
+// tick counts running time: of the life that is lived, and of those that wait for their
+// judgement. It is by a clock that only goes forward, whatever the wall clock does (J-3).
+func (p *Projections) tick() {
+	now := time.Now()
+	passed := now.Sub(p.clock)
+	p.clock = now
+	for n, l := range p.open {
+		switch {
+		case p.living != nil && p.living.life.Sequence == n:
+			p.living.life.Spent.Running += passed
+		case l.State == lives.Withdrawn:
+			l.Obligation.Waited += passed
+		}
+	}
+}
+
+func cmpOr(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,363 @@
+package projection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jivad/jivad/lifecycle/consent"
+	"github.com/jivad/jivad/lifecycle/distil"
+	"github.com/jivad/jivad/lifecycle/lives"
+	"github.com/jivad/jivad/soul/lineage"
+)
+
+// Known is what there is to know of the lineage at a glance.
+type Known struct {
+	// Root is the genesis root, Identity what all projections share (AD-1); Identity is
+	// zero before the first birth.
+	Root     lineage.ID     `json:"genesis"`
+	Identity lineage.Digest `json:"identity,omitzero"`
+	Head     lineage.Digest `json:"head"`
+	// Device is this device's key; zero where it has none yet.
+	Device      lineage.Key `json:"device,omitzero"`
+	Distillates int         `json:"distillates"`
+	Batches     int         `json:"batches"`
+	Rules       int         `json:"rules"`
+	Contested   int         `json:"contested"`
+	// Converged tells whether the last lives moved next to nothing.
+	Converged bool `json:"converged"`
+	// Lives is how many there were on this device, Waiting how many of them wait for a
+	// judgement, Quarantined how many hold a pin.
+	Lives       int64 `json:"lives"`
+	Waiting     int   `json:"waiting"`
+	Quarantined int   `json:"quarantined"`
+	// Missing is what the last birth lacked, where it failed.
+	Missing []lives.Lack `json:"missing,omitempty"`
+}
+
+// Converged is asked with the last three lives and one hundredth.
+const (
+	convergedLives     = 3
+	convergedThreshold = lineage.Million / 100
+)
+
+// Known tells it.
+func (p *Projections) Known() Known {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := Known{Root: p.o.Root, Head: p.head(), Lives: p.last}
+	if p.key != nil {
+		out.Device = publicKey(p.key)
+	}
+	if p.genesis != nil {
+		out.Root, out.Identity = p.genesis.Root, p.genesis.Identity
+	}
+	if l := p.lineage; l != nil {
+		out.Distillates, out.Batches, out.Converged = l.Size(), l.Batches(), l.Converged(convergedLives, convergedThreshold)
+		for _, r := range l.Rules() {
+			out.Rules++
+			if r.Contested {
+				out.Contested++
+			}
+		}
+	}
+	for _, l := range p.open {
+		switch {
+		case l.State == lives.Quarantined:
+			out.Quarantined++
+		case l.State == lives.Withdrawn && !l.Obligation.Settled():
+			out.Waiting++
+		}
+	}
+	if p.unborn != nil {
+		out.Missing = p.unborn.Missing
+	}
+	return out
+}
+
+// AllRules are the rules of the head, in the order of their keys.
+func (p *Projections) AllRules() []lineage.Rule {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rulesAt(p.head())
+}
+
+// RenderAt is the text of the rules of a version, as it enters a prompt; of the zero
+// version that of the head. Error: lineage.ErrAbsent.
+func (p *Projections) RenderAt(version lineage.Digest) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if version == (lineage.Digest{}) {
+		version = p.head()
+	}
+	if !p.knows(version) && version != lineage.New(p.root(), lineage.Digest{}).Head() {
+		return "", fmt.Errorf("version %s: %w", version, lineage.ErrAbsent)
+	}
+	return lineage.Render(p.rulesAt(version)), nil
+}
+
+func (p *Projections) root() lineage.ID {
+	if p.genesis != nil {
+		return p.genesis.Root
+	}
+	return p.o.Root
+}
+
+// TakeMoved gives how far the merges since the last call moved the rules (κ), in
+// millionths, and how many got other words.
+func (p *Projections) TakeMoved() (momentum int64, rewordings int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.moved {
+		momentum += b.Momentum
+		rewordings += b.Rewordings
+	}
+	p.moved = nil
+	return momentum, rewordings
+}
+
+// Verify reads the whole lineage anew: every distillate in its form and signed, every
+// version the one that its members lead to (S-3, S-4), no life that was excised (S-5),
+// and every life of this device in a state that its steps lead to, each settled once
+// (J-4). It tells how many distillates it read.
+func (p *Projections) Verify(ctx context.Context) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fresh, err := p.loadLineage()
+	if err != nil {
+		return 0, err
+	}
+	met := map[lineage.Digest]int64{}
+	err = p.o.Store.Values(prefixLife, func(name string, data []byte) error {
+		l, err := lives.Decode(data)
+		if err != nil {
+			return unreadable(name, err)
+		}
+		if l.Obligation.Status == lives.Met {
+			if other, twice := met[l.Obligation.Distillate]; twice {
+				return fmt.Errorf("lives %d and %d were distilled to the same", other, l.Sequence)
+			}
+			met[l.Obligation.Distillate] = l.Sequence
+		}
+		return ctx.Err()
+	})
+	if err != nil || fresh == nil {
+		return 0, err
+	}
+	if fresh.Head() != p.head() {
+		return 0, fmt.Errorf("%w: the lineage is at %s and folds to %s", lineage.ErrChain, p.head(), fresh.Head())
+	}
+	for _, digest := range fresh.Members() {
+		d, _ := fresh.Member(digest)
+		if err := errors.Join(fresh.Admit(d), p.buried(d.Life)); err != nil {
+			return 0, err
+		}
+		if len(fresh.OfLife(d.Life)) > 1 {
+			return 0, fmt.Errorf("life %s was distilled %d times", d.Life, len(fresh.OfLife(d.Life)))
+		}
+	}
+	return fresh.Size(), nil
+}
+
+// Prove proves that a distillate is in the lineage as it is now, or is not.
+func (p *Projections) Prove(d lineage.Digest) (lineage.Proof, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lineage == nil {
+		return lineage.Proof{}, fmt.Errorf("%w: the lineage is empty", lineage.ErrAbsent)
+	}
+	return p.lineage.Prove(d), nil
+}
+
+// DigestOf finds a distillate by the beginning of its digest or id, or by the life's
+// number on this device; a whole digest is taken as it is, also of one that is not there.
+func (p *Projections) DigestOf(name string) (lineage.Digest, error) {
+	if d, err := lineage.DigestOf(name); err == nil {
+		return d, nil
+	}
+	life, err := p.LifeOf(name)
+	if err != nil {
+		return lineage.Digest{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lineage != nil {
+		if digests := p.lineage.OfLife(life); len(digests) > 0 {
+			return digests[0], nil
+		}
+	}
+	return lineage.Digest{}, fmt.Errorf("life %s left nothing in the lineage: %w", name, lineage.ErrAbsent)
+}
+
+// Blame lists who made a rule what it is. Error: lineage.ErrAbsent.
+func (p *Projections) Blame(key string) ([]lineage.Share, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lineage == nil {
+		return nil, fmt.Errorf("rule %s: %w", key, lineage.ErrAbsent)
+	}
+	if _, ok := p.lineage.Rule(key); !ok {
+		return nil, fmt.Errorf("rule %s: %w", key, lineage.ErrAbsent)
+	}
+	return p.lineage.Blame(key), nil
+}
+
+// Attest says what the lineage is now, signed by this device.
+func (p *Projections) Attest(ctx context.Context, tool string) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lineage == nil {
+		return nil, fmt.Errorf("%w: there is no lineage before the first life", lineage.ErrAbsent)
+	}
+	if p.key == nil {
+		key, err := deviceKey(p.o.Dir)
+		if err != nil {
+			return nil, err
+		}
+		p.key = key
+	}
+	n := 0
+	if err := p.o.Store.Values(prefixExcision, func(string, []byte) error { n++; return nil }); err != nil {
+		return nil, err
+	}
+	return p.lineage.Attest(ctx, p.key, tool, n)
+}
+
+// Consent is all that the person said about consent.
+func (p *Projections) Consent() (*consent.Chain, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return consent.Fold(p.consents.Records())
+}
+
+// SetConsent says something about consent, and tells what it takes away, which is to be
+// done at once. It is durable when it returns. Errors: those of consent.Chain.Next.
+func (p *Projections) SetConsent(ctx context.Context, who, why string, changes []consent.Change) (consent.Record, consent.Plan, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	id, err := newID()
+	if err != nil {
+		return consent.Record{}, consent.Plan{}, err
+	}
+	now, trusted := p.o.Now()
+	r, err := p.consents.Next(consent.Said{ID: id, Who: who, Why: why, When: now, ClockTrusted: trusted, Changes: changes})
+	if err != nil {
+		return r, consent.Plan{}, err
+	}
+	data, err := r.Canonical()
+	if err != nil {
+		return r, consent.Plan{}, err
+	}
+	if err := p.o.Store.Put(ctx, Value{consentName(r.Version), data}); err != nil {
+		return r, consent.Plan{}, err
+	}
+	before := p.consents.Grid()
+	if err := p.consents.Append(r); err != nil {
+		return r, consent.Plan{}, err
+	}
+	return r, consent.PlanOf(before, p.consents.Grid()), nil
+}
+
+// Models are the versions of the principal's satisfaction model.
+func (p *Projections) Models() distil.Models {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.models
+}
+
+// Save writes how long lives have run, so that a restart goes on from there.
+func (p *Projections) Save(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tick()
+	var values []Value
+	for _, l := range p.sorted() {
+		if l.State != lives.Withdrawn || p.living != nil && p.living.life.Sequence == l.Sequence {
+			continue
+		}
+		v, err := lifeValue(l)
+		if err != nil {
+			return err
+		}
+		values = append(values, v)
+	}
+	if p.living != nil {
+		v, err := lifeValue(&p.living.life)
+		if err != nil {
+			return err
+		}
+		values = append(values, v)
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	return p.o.Store.Put(ctx, values...)
+}
+
+// Forgotten cuts what is there of the life that is lived, and drops what waits for a
+// judgement of lives whose sessions lost an entry: their rules may be of it. number is what
+// a session is called now, 0 where it is gone; lost takes the number of before.
+func (p *Projections) Forgotten(ctx context.Context, lost func(n int) bool, number func(n int) int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	of := map[int64]bool{}
+	for _, l := range p.sorted() {
+		of[l.Sequence] = lost(l.Session)
+		l.Session = number(l.Session)
+	}
+	var all error
+	if l := p.living; l != nil {
+		l.trace.Forget()
+		all = l.journal.Destroy()
+		journal, _, err := distil.OpenJournal(p.journalPath(l.life.Sequence))
+		if err != nil {
+			return errors.Join(all, err)
+		}
+		l.journal = journal
+	}
+	for _, l := range p.sorted() {
+		if l.State != lives.Withdrawn || l.Obligation.Settled() || !of[l.Sequence] {
+			continue
+		}
+		next := *l
+		err := errors.Join(p.destroy(l.Sequence), next.Decline("an entry of it was forgotten"), next.Dissolve(p.gone(l.Sequence), p.stamp()))
+		if err == nil {
+			err = p.put(ctx, &next, Value{Name: draftName(l.Sequence)}, Value{Name: kitName(l.Sequence)})
+		}
+		if err == nil {
+			delete(p.open, l.Sequence)
+		}
+		all = errors.Join(all, err)
+	}
+	return all
+}
+
+// Renumbered is a record as it is once sessions have other numbers: that of a life has the
+// new one of its session, every other stays as it is.
+func Renumbered(v Value, number func(n int) int) (Value, error) {
+	if !strings.HasPrefix(v.Name, prefixLife) {
+		return v, nil
+	}
+	l, err := lives.Decode(v.Data)
+	if err != nil {
+		return v, unreadable(v.Name, err)
+	}
+	l.Session = number(l.Session)
+	return lifeValue(&l)
+}
+
+// Close leaves the journal of a life for the next start. Withdraw comes first where the
+// life is to end.
+func (p *Projections) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var err error
+	for _, l := range []*living{p.living, p.ended} {
+		if l != nil {
+			err = errors.Join(err, l.journal.Close())
+		}
+	}
+	p.living, p.ended = nil, nil
+	return err
+}
