@@ -213,6 +213,7 @@ func TestRetention(t *testing.T) {
 	w := newWorld(t)
 	w.opts.Retention = lifecycle.Retention{"health": lifecycle.KeepNone, "communications": lifecycle.KeepGist, "financial": lifecycle.KeepFull}
 	c := w.live(t)
+	w.says(t, c, "*.storage=allow", "*.access=allow")
 	const text = "Call 0664 1234567 about it. Then rest."
 	for i, x := range []struct {
 		category, source string

@@ -203,6 +203,9 @@ func (c *Companion) withWords(state *fold.State, found []vasana.Vasana, list []u
 			if err != nil {
 				return nil, err
 			}
+			if !c.mayRead(m.Sequence, x, t) {
+				continue
+			}
 			if e := sentOf(t); e != "" && len(u.excerpts) < sentExcerpts {
 				u.excerpts = append(u.excerpts, e)
 			}

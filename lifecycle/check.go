@@ -33,12 +33,25 @@ func (c *Companion) Verify(ctx context.Context, full bool, progress func(Progres
 	for _, f := range v.Findings {
 		out.Checks = append(out.Checks, Check(f))
 	}
-	out.Checks = append(out.Checks, c.checkSoul())
+	out.Checks = append(out.Checks, c.checkLineage(ctx), c.checkSoul())
 	for _, k := range out.Checks {
 		out.OK = out.OK && k.OK
 	}
 	out.Seconds = time.Since(began).Seconds()
 	return out, nil
+}
+
+// checkLineage reads the lineage and the lives anew.
+func (c *Companion) checkLineage(ctx context.Context) Check {
+	n, err := c.lives.Verify(ctx)
+	if err != nil {
+		return Check{Name: "lineage", Detail: err.Error(), Hint: "jivad restore brings a backup of before."}
+	}
+	k := c.lives.Known()
+	if k.Lives == 0 {
+		return Check{Name: "lineage", OK: true, Detail: "no life was lived yet"}
+	}
+	return Check{Name: "lineage", OK: true, Detail: fmt.Sprintf("%d of %d lives distilled, every version the same when folded again", n, k.Lives)}
 }
 
 // checkSoul writes the last session's SOUL.md again from the store, and looks
@@ -65,7 +78,7 @@ func (c *Companion) soulFollows() string {
 	if len(bytes.TrimSpace(file)) == 0 {
 		return "SOUL.md is not in the folder; it comes back at the next start"
 	}
-	if h, err := soul.ParseHeader(file); err == nil && anotherVersion(h, last) {
+	if h, err := soul.ParseHeader(file); err == nil && c.anotherVersion(h, last) {
 		return fmt.Sprintf("SOUL.md in the folder is of session %d; it follows at the next start", h.Session)
 	}
 	return ""
@@ -167,7 +180,7 @@ func (c *Companion) Doctor(ctx context.Context) ([]Check, error) {
 			}
 		}
 	}
-	checks = append(checks, c.checkBackups(ctx), c.checkSoul())
+	checks = append(checks, c.checkManifest(ctx), c.checkBackups(ctx), c.checkSoul())
 	return checks, nil
 }
 

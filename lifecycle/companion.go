@@ -15,6 +15,10 @@ import (
 	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/chitta/neighbour"
 	"github.com/jivad/jivad/chitta/vasana"
+	"github.com/jivad/jivad/lifecycle/consent"
+	"github.com/jivad/jivad/lifecycle/lives"
+	"github.com/jivad/jivad/lifecycle/projection"
+	"github.com/jivad/jivad/lifecycle/tools"
 	"github.com/jivad/jivad/soul"
 )
 
@@ -79,6 +83,17 @@ type Options struct {
 	// messages; nil means one that names Dir.
 	RestoreCommand func(file string) string
 
+	// Lives has lives be lived, as a daemon does; else what is written is remembered and
+	// no part of a life. Manifest is the file that they are born from; empty means
+	// manifest.toml in Dir. Publisher, if not nil, takes the messages of their tools.
+	Lives     bool
+	Manifest  string
+	Publisher tools.Publisher
+
+	// DropUploads, if not nil, drops what waits to be sent of a category whose leave was
+	// withdrawn, and says how much that was.
+	DropUploads func(ctx context.Context, category consent.Category) (dropped int, err error)
+
 	Socket  string
 	Version string
 	Log     *slog.Logger
@@ -117,6 +132,11 @@ type Companion struct {
 	behind  judgingBehind
 	leisure leisure
 	meters  meters
+
+	// lives are those of this device, and what they left; leave is what the person allows.
+	lives      *projection.Projections
+	leave      *leave
+	distilling chan struct{}
 
 	// life is touched by the worker only.
 	life life
@@ -161,11 +181,11 @@ func Open(ctx context.Context, o Options) (*Companion, error) {
 		o.Embedder = atHand(store, o.Embedder)
 	}
 	c := &Companion{
-		opts: o, store: store, log: o.Log, queue: newQueue(o.Queue), started: time.Now(),
+		opts: o, store: store, log: o.Log, queue: newQueue(o.Queue), started: time.Now(), leave: &leave{},
 		files: soul.Files{SoulPath: o.SoulPath, ArchiveDir: filepath.Join(o.Dir, "soul", "archive")},
 	}
 	c.backups.wake, c.owing, c.embedderBack = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
-	c.inHand = make(chan struct{}, 1)
+	c.inHand, c.distilling = make(chan struct{}, 1), make(chan struct{}, 1)
 	c.ending, c.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.begin(ctx); err != nil {
 		return nil, errors.Join(store.Explain(err), store.Close(ctx))
@@ -234,9 +254,16 @@ func (c *Companion) begin(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := c.openLives(ctx); err != nil {
+		return fmt.Errorf("take up the lives: %w", err)
+	}
+	if err := c.learnConsent(); err != nil {
+		return err
+	}
 	if err := c.forgetAgain(ctx); err != nil {
 		return err
 	}
+	c.takeUpWithdrawals(ctx)
 	if !c.opts.LookOnly {
 		if err := c.takeUp(ctx); err != nil {
 			return fmt.Errorf("take up the last session: %w", err)
@@ -268,6 +295,7 @@ func (c *Companion) Close(ctx context.Context) error {
 	c.cancel()
 	c.queue.stop()
 	c.workers.Wait()
+	err = errors.Join(err, c.settleLives(ctx))
 	if c.opts.LookOnly {
 		return errors.Join(err, c.store.Close(ctx))
 	}
@@ -280,10 +308,12 @@ func (c *Companion) Close(ctx context.Context) error {
 // finish lets the entries that wait become events, then withdraws the session.
 func (c *Companion) finish(ctx context.Context) error {
 	end := &task{run: func(ctx context.Context, _ error) error {
-		if c.opts.KeepOpen || !c.session().Open {
-			return nil
+		if !c.opts.KeepOpen && c.session().Open {
+			if err := c.closeSession(ctx, reasonStop); err != nil {
+				return err
+			}
 		}
-		return c.closeSession(ctx, reasonStop)
+		return c.endLife(ctx, lives.ByStop)
 	}}
 	if err := c.queue.last(end); err != nil {
 		return err

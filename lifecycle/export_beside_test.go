@@ -22,6 +22,7 @@ func TestWhatStandsBesideATextIsExported(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.write(t, c, "The river runs past the old mill, and I wrote it down.")
+	w.says(t, c, "health.storage=allow", "financial.storage=allow")
 	for _, category := range []string{"health", "financial"} {
 		if _, err := c.Write(t.Context(), lifecycle.Note{Text: "A tooth, of " + category + ".", Category: category}); err != nil {
 			t.Fatal(err)

@@ -21,6 +21,9 @@ func (c *Companion) Run(ctx context.Context) error {
 	beside.Go(func() { c.watchClock(ctx) })
 	beside.Go(func() { c.watchBackups(ctx) })
 	beside.Go(func() { c.reassess(ctx) })
+	if c.opts.Lives {
+		beside.Go(func() { c.distilAll(ctx) })
+	}
 	beside.Go(func() { c.watchEmbedder(ctx) })
 	defer beside.Wait()
 	for c.opts.Diary != "" {

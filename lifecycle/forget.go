@@ -242,6 +242,14 @@ func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, again chi
 	// where a crash keeps it from being done now.
 	c.goOnWith(rest)
 	ctx = context.WithoutCancel(ctx)
+	lost := map[int]bool{}
+	for _, e := range planned.Events {
+		lost[int(e.Session)] = true
+	}
+	if err := c.lives.Forgotten(ctx, func(n int) bool { return lost[n] }, rest.called); err != nil {
+		c.problem(fmt.Sprintf("what the life did before the forgetting could not be destroyed: %v", err))
+		return r, fmt.Errorf("forgotten in the store, but the trace of the life is still there: %w", err)
+	}
 	defer c.backupSoon() // those of before are gone
 	versions, err := c.clearTraces(ctx)
 	if err != nil {

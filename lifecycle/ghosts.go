@@ -215,7 +215,7 @@ func (c *Companion) apart() *Companion {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return &Companion{
-		opts: c.opts, store: c.store, log: c.log,
+		opts: c.opts, store: c.store, log: c.log, leave: c.leave,
 		life: life{graph: vasana.NewGraph(c.opts.Vasana)}, records: slices.Clone(c.records),
 	}
 }

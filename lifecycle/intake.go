@@ -242,6 +242,9 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	if err != nil {
 		return Receipt{}, err
 	}
+	if p.policy == live {
+		c.bear(ctx)
+	}
 	if p.told != nil && *p.told != c.store.Meta().Generation {
 		p.answer, p.by = "", "" // it may speak of what is forgotten by now
 	}
@@ -266,7 +269,7 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 		p.source.Entries[p.place].FromBatch = len(b.Entries)
 		b.Sources = []chitta.Source{*p.source}
 	}
-	results, err := c.appendEntry(ctx, p, b)
+	results, err := c.appendLived(ctx, p, b)
 	if err != nil {
 		return Receipt{}, err
 	}
@@ -283,6 +286,11 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	}
 	out := c.receipt(results[len(results)-1], body)
 	out.Unjudged = p.opinion.behind
+	if p.policy == live && c.overBy() != "" { // the entry was the last of its life
+		if err := c.endIfOver(ctx); err != nil {
+			c.problem(fmt.Sprintf("the life that is over could not be ended; it is tried again: %v", err))
+		}
+	}
 	return out, nil
 }
 

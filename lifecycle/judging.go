@@ -145,7 +145,7 @@ func lastBefore(s *fold.State, row int, session uint32) (sequences []uint64) {
 // wordsOf are the beginnings of entries, the last first, in their order.
 func (c *Companion) wordsOf(sequences []uint64) (before []string) {
 	for _, seq := range slices.Backward(sequences) {
-		if t, err := c.store.TextOf(seq); err == nil {
+		if t, err := c.readAgain(seq); err == nil {
 			before = append(before, clip(t.Body, 800))
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/tools"
 	"github.com/jivad/jivad/reactivation"
 )
 
@@ -60,7 +61,7 @@ func (w *wise) Narrate(context.Context, string) (string, error) { return "", lif
 func (w *wise) Name(context.Context, []string, []string) (string, error) {
 	return "", lifecycle.ErrModelAway
 }
-func (w *wise) Chat(context.Context, []lifecycle.ChatMessage, func(string) error) (lifecycle.ChatEnd, error) {
+func (w *wise) Chat(context.Context, []lifecycle.ChatMessage, []tools.Offer, func(string) error) (lifecycle.ChatEnd, error) {
 	return lifecycle.ChatEnd{}, lifecycle.ErrModelAway
 }
 func (w *wise) State() lifecycle.ModelState {

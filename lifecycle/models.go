@@ -2,11 +2,13 @@ package lifecycle
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/lifecycle/tools"
 )
 
 // What a model can fail with. Both leave the built-in model to do the work.
@@ -51,8 +53,9 @@ type Model interface {
 	// Name calls a tendency by a few words, from the words of its entries.
 	Name(ctx context.Context, terms, excerpts []string) (string, error)
 	// Chat answers a conversation and gives each piece of the answer to emit as it
-	// comes. An error of emit ends it and is returned.
-	Chat(ctx context.Context, messages []ChatMessage, emit func(piece string) error) (ChatEnd, error)
+	// comes. offers are the tools that it may ask for, which ChatEnd then tells; a model
+	// that uses none is not told of them. An error of emit ends it and is returned.
+	Chat(ctx context.Context, messages []ChatMessage, offers []tools.Offer, emit func(piece string) error) (ChatEnd, error)
 	// State tells how it is.
 	State() ModelState
 	// Watch calls changed, from a goroutine of its own, whenever the server or the
@@ -62,17 +65,32 @@ type Model interface {
 
 // ChatMessage is one message of a conversation.
 type ChatMessage struct {
-	// Role is "system", "user" or "assistant".
+	// Role is "system", "user", "assistant", or "tool" for what a tool gave.
 	Role    string `json:"role"`
 	Content string `json:"content"`
+	// Calls are what an assistant asked for; Tool and Call say, of role tool, which tool
+	// it is from and which call it answers.
+	Calls []ChatCall `json:"calls,omitempty"`
+	Tool  string     `json:"tool,omitempty"`
+	Call  string     `json:"call,omitempty"`
+}
+
+// ChatCall is a tool that a model asks for. Nothing of it is trusted.
+type ChatCall struct {
+	ID   string `json:"id,omitempty"`
+	Tool string `json:"tool"`
+	// Arguments is an object of JSON.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
 // ChatEnd tells how an answer ended.
 type ChatEnd struct {
 	// Cut says that it was longer than it may be, or not done in time, and Why which, for
 	// people.
-	Cut    bool          `json:"cut,omitempty"`
-	Why    string        `json:"why,omitempty"`
+	Cut bool   `json:"cut,omitempty"`
+	Why string `json:"why,omitempty"`
+	// Calls are the tools that it asks for, before it goes on.
+	Calls  []ChatCall    `json:"calls,omitempty"`
 	Tokens int           `json:"tokens,omitempty"`
 	Took   time.Duration `json:"took_ns"`
 }

@@ -77,9 +77,9 @@ func (c *Companion) termsOf(state *fold.State, row uint32) []vasana.Term {
 	if terms, ok := c.life.terms[seq]; ok {
 		return terms
 	}
-	t, err := c.store.TextOf(seq)
+	t, err := c.readAgain(seq)
 	if err != nil {
-		return nil // no text is kept: the entry has no say in the name
+		return nil // no text is kept that may be read: the entry has no say in the name
 	}
 	if t.Gist {
 		t.Body = unmasked(t.Body)

@@ -110,6 +110,7 @@ func (c *Companion) narrate(ctx context.Context) error {
 func (c *Companion) tell(ctx context.Context, s soul.Summary) (string, error) {
 	plainly := s
 	plainly.Given, plainly.Voice, plainly.VoiceBy = "", "", "" // what the person wrote is theirs to say
+	plainly.Rules, plainly.Unresolved = nil, nil               // and rules are told in their own words alone
 	doc, err := soul.Render(plainly, c.opts.SoulBytes)
 	if err != nil {
 		return "", err

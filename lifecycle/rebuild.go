@@ -13,6 +13,7 @@ import (
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/lifecycle/consent"
 	"github.com/jivad/jivad/lifecycle/export"
 	"github.com/jivad/jivad/soul"
 )
@@ -278,7 +279,7 @@ func (b *rebuilding) writeSoul(written []byte) {
 	note := func(format string, args ...any) {
 		b.report.Notes = append(b.report.Notes, fmt.Sprintf(format, args...))
 	}
-	c := &Companion{opts: b.opts, files: soul.Files{SoulPath: b.opts.SoulPath, ArchiveDir: filepath.Join(b.opts.Dir, "soul", "archive")}}
+	c := &Companion{opts: b.opts, leave: leaveOf(allowed{grid: consent.Default()}), files: soul.Files{SoulPath: b.opts.SoulPath, ArchiveDir: filepath.Join(b.opts.Dir, "soul", "archive")}}
 	if b.soul != nil {
 		if err := errors.Join(c.files.Renew(b.soul, written), c.keepWholeGiven(b.given)); err != nil {
 			note("SOUL.md was not written, and will be at the next start: %v", err)

@@ -252,6 +252,13 @@ func (c *Companion) answer(state *fold.State, hits []*hit, q RecallQuery) ([]Rec
 		if len(out) == q.Limit {
 			break
 		}
+		rests, err := c.closed(h.seq)
+		if rests {
+			continue
+		}
+		if err != nil && !errors.Is(err, chitta.ErrNotFound) {
+			return nil, err
+		}
 		m, err := c.show(state, h.seq)
 		if errors.Is(err, chitta.ErrNotFound) {
 			continue

@@ -239,8 +239,8 @@ type judged struct {
 func (c *Companion) judgeAgain(ctx context.Context, o owed) (judged, error) {
 	out := judged{owed: o, dropped: true}
 	x, t, err := c.wordingOf(o.seq)
-	if errors.Is(err, ErrNotFound) || err == nil && t.Body == "" {
-		return out, nil // it is gone, or nothing of it is kept
+	if errors.Is(err, ErrNotFound) || err == nil && (t.Body == "" || !c.mayRead(o.seq, x, t)) {
+		return out, nil // it is gone, nothing of it is kept, or it may not be read
 	}
 	if err != nil {
 		return out, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/lifecycle/consent"
 	"github.com/jivad/jivad/lifecycle/diary"
 )
 
@@ -37,7 +38,7 @@ type Retention map[string]Keep
 // Check is ErrCategory or ErrKeep where something in it is not known.
 func (r Retention) Check() error {
 	for _, name := range slices.Sorted(maps.Keys(r)) {
-		if !diary.ValidCategory(name) {
+		if name == "" || CheckCategory(name) != nil {
 			return fmt.Errorf("retention of %q: %w", name, ErrCategory)
 		}
 		switch r[name] {
@@ -95,16 +96,22 @@ func (k Keep) keep(n Note) *chitta.Text {
 // for the category that a model found it to be of, empty for none. A model never has more
 // kept, and nothing less than the person asked for of any category.
 func (r Retention) stricter(how Keep, found string) Keep {
-	if set := r[found]; set != KeepBySource && diary.ValidCategory(found) {
+	if set := r[found]; set != KeepBySource && found != "" {
 		return less(how, set)
 	}
 	return how
 }
 
 // reduced is an entry with what is kept of its text since a model found it to be of a
-// category.
+// category, as far as that may be kept. What it was found to be of before stays, where
+// that is more protected.
 func (c *Companion) reduced(x fold.Experienced, t chitta.Text, found string) (text *chitta.Text, none bool) {
-	switch c.opts.Retention.stricter(KeepFull, found) {
+	leave := c.leave.now()
+	settled := leave.settled(x.Category, found)
+	if settled != x.Category && consent.OfEntry(settled).Protection() > consent.OfEntry(t.Found).Protection() {
+		t.Found = settled
+	}
+	switch less(c.opts.Retention.stricter(KeepFull, found), less(leave.keep(x.Category, t.Found), leave.keep(x.Category, settled))) {
 	case KeepNone:
 		return nil, true
 	case KeepGist:
@@ -127,7 +134,8 @@ func (c *Companion) ofAPart(j *judged, x fold.Experienced, t chitta.Text) {
 	if !t.Gist || x.Key == fold.Key(diary.Key(x.Date, t.Body)) {
 		return
 	}
-	if c.opts.Retention.stricter(KeepGist, j.assessment.Category) == KeepGist {
+	leave, found := c.leave.now(), j.assessment.Category
+	if c.opts.Retention.stricter(KeepGist, found) == KeepGist && leave.keep(x.Category, leave.settled(x.Category, found)) == KeepFull {
 		j.assessment, j.dropped = nil, true // nothing is to be done
 		return
 	}
@@ -135,19 +143,25 @@ func (c *Companion) ofAPart(j *judged, x fold.Experienced, t chitta.Text) {
 }
 
 // kept is the entry of an event with what is kept of its text; found is the category
-// that a model found it to be of. An edit keeps no more than the entry that it edits does.
+// that a model found it to be of. An edit keeps no more than the entry that it edits does,
+// and nothing is kept without leave.
 func (c *Companion) kept(body fold.Body, n Note, found string) (chitta.Entry, error) {
 	how := c.opts.Retention.stricter(c.opts.Retention.of(n.Category, n.Source), found)
+	leave, own := c.leave.now(), n.Category
+	settled := leave.settled(n.Category, found)
 	if b, ok := body.(fold.Superseded); ok {
 		e, err := c.store.EventAt(b.Target)
 		if err != nil {
 			return chitta.Entry{}, err
 		}
 		if x, ok := e.Body.(fold.Experienced); ok {
-			how = less(how, c.opts.Retention.of(x.Category, x.Source))
+			how, own = less(how, c.opts.Retention.of(x.Category, x.Source)), x.Category
 		}
 	}
-	text := how.keep(n)
+	text := less(how, less(leave.keep(own, settled), leave.keep(n.Category, settled))).keep(n)
+	if text != nil && settled != own {
+		text.Found = settled
+	}
 	return chitta.Entry{Body: body, Text: text, NoText: text == nil}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/chitta/vasana"
+	"github.com/jivad/jivad/lifecycle/projection"
 	"github.com/jivad/jivad/soul"
 )
 
@@ -38,10 +39,12 @@ type rewriting struct {
 	left map[int]legacy
 	// embedder made the vectors of the graph.
 	embedder string
+	// same says that no session loses anything, so that all counts stay as they are.
+	same bool
 }
 
 func (c *Companion) rewriting(plan chitta.Excised) *rewriting {
-	shadow := &Companion{opts: c.opts, store: c.store, files: c.files, log: c.log}
+	shadow := &Companion{opts: c.opts, store: c.store, files: c.files, log: c.log, lives: c.lives, leave: c.leave}
 	shadow.life.graph = c.graphBefore(plan)
 	w := &rewriting{c: c, shadow: shadow, plan: plan, left: map[int]legacy{}}
 	c.mu.RLock()
@@ -78,6 +81,12 @@ func (w *rewriting) number(n int) (int, bool) {
 		return int(to), true
 	}
 	return n, true
+}
+
+// called is number, with 0 for a session that goes.
+func (w *rewriting) called(n int) int {
+	n, _ = w.number(n)
+	return n
 }
 
 // ended is told each session that lost something, and the last two.
@@ -130,7 +139,9 @@ func (w *rewriting) compose(ctx context.Context, at, before int, state *fold.Sta
 		past.vasanas = append(past.vasanas, v)
 	}
 	earlier := w.left[old.Session-1]
-	past.narrative = earlier.narrative
+	if !w.same {
+		past.narrative = earlier.narrative
+	}
 	w.shadow.records = slices.Clone(w.records[:at])
 	names, err := w.c.modelNames()
 	if err != nil {
@@ -142,7 +153,9 @@ func (w *rewriting) compose(ctx context.Context, at, before int, state *fold.Sta
 		return err
 	}
 	w.left[old.Session], w.embedder = left, state.Embedder
-	w.records[at] = left.record
+	if !w.same {
+		w.records[at] = left.record
+	}
 	return nil
 }
 
@@ -171,7 +184,11 @@ func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Val
 				stays = !slices.ContainsFunc(x.Events, func(e chitta.ExcisedEvent) bool { return owedName(e.Sequence) == v.Name })
 			}
 			if stays {
-				out = append(out, v)
+				v, err := projection.Renumbered(projection.Value(v), w.called)
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, chitta.Value(v))
 			}
 		}
 	}

@@ -167,6 +167,12 @@ func (c *Companion) watchClock(ctx context.Context) {
 
 func (c *Companion) endIfOver(ctx context.Context) error {
 	s := c.session()
+	if reason := c.overBy(); reason != "" {
+		if s.Open && c.livesIn(int(s.Number)) {
+			return c.withdraw(ctx, reason)
+		}
+		return c.endLife(ctx, reason)
+	}
 	if !s.Open || c.life.policy == history {
 		return nil
 	}

@@ -172,6 +172,12 @@ func (c *Companion) Trend(_ context.Context, last int) ([]soul.Record, error) {
 
 // Sessions lists the closed sessions, oldest first, and the open one.
 func (c *Companion) Sessions(context.Context) ([]SessionReport, error) {
+	out := c.sessions()
+	return out, c.withLives(out)
+}
+
+// sessions are they, without the lives that were lived in them.
+func (c *Companion) sessions() []SessionReport {
 	c.mu.RLock()
 	out := make([]SessionReport, 0, len(c.records)+1)
 	for _, r := range c.records {
@@ -184,7 +190,7 @@ func (c *Companion) Sessions(context.Context) ([]SessionReport, error) {
 		}
 		out = append(out, openReport(s))
 	}
-	return out, nil
+	return out
 }
 
 // Session returns one session; 0 means the latest.
@@ -216,7 +222,7 @@ func openReport(s fold.Session) SessionReport {
 }
 
 // Status tells how the companion is.
-func (c *Companion) Status(ctx context.Context) (Status, error) {
+func (c *Companion) Status(context.Context) (Status, error) {
 	s := Status{
 		Version: c.opts.Version, PID: os.Getpid(), DataDir: c.opts.Dir, Socket: c.opts.Socket, Diary: c.opts.Diary,
 		Uptime: time.Since(c.started).Seconds(), Embedder: c.opts.Embedder.ID(), Assessor: c.opts.Assessor.ID(),
@@ -241,10 +247,7 @@ func (c *Companion) Status(ctx context.Context) (Status, error) {
 		return s, err
 	}
 	s.Tendencies = len(found)
-	sessions, err := c.Sessions(ctx)
-	if err != nil {
-		return s, err
-	}
+	sessions := c.sessions()
 	for i := len(sessions) - 1; i >= 0 && s.LastSession == nil; i-- {
 		if sessions[i].Open {
 			s.Session = &sessions[i]
@@ -263,8 +266,9 @@ func (c *Companion) Status(ctx context.Context) (Status, error) {
 		}
 	}
 	c.mu.RLock()
-	defer c.mu.RUnlock()
 	s.Problems = append(s.Problems, c.problems...)
+	c.mu.RUnlock()
+	c.tellLife(&s)
 	return s, nil
 }
 

@@ -44,7 +44,7 @@ func (c *Companion) restoreSoul(ctx context.Context) error {
 		c.problem("SOUL.md had lost its sections; what was there is in soul/archive, and it was restored from the store")
 		return c.files.Renew(last, last)
 	case soul.EditedElsewhere(file, last):
-		if h, err := soul.ParseHeader(file); err == nil && anotherVersion(h, last) {
+		if h, err := soul.ParseHeader(file); err == nil && c.anotherVersion(h, last) {
 			return c.replaceVersion(file, last, h.Session)
 		}
 		c.problem("SOUL.md was edited outside of Given; the edit goes to soul/archive when the next session ends")
@@ -56,15 +56,15 @@ func (c *Companion) restoreSoul(ctx context.Context) error {
 // wrote at another time than the store's: the process did not live to replace it,
 // or the store was put back to an earlier one. One of nobody's yet is of the time
 // before an export was imported, which brings an identity of its own.
-func anotherVersion(h soul.Header, last []byte) bool {
+func (c *Companion) anotherVersion(h soul.Header, last []byte) bool {
 	own, err := soul.ParseHeader(last)
 	if err != nil {
 		return false
 	}
-	if h.Identity != own.Identity {
+	if h.Identity != own.Identity && h.Identity != c.store.Meta().ID { // its name before the first life
 		return h.Session == 0
 	}
-	return h.Session != own.Session || h.StoreDigest != own.StoreDigest || h.Voice != own.Voice ||
+	return h.Identity != own.Identity || h.Session != own.Session || h.StoreDigest != own.StoreDigest || h.Voice != own.Voice ||
 		h.Named != own.Named || h.NamedBy != own.NamedBy
 }
 

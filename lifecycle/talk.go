@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jivad/jivad/lifecycle/prompt"
+	"github.com/jivad/jivad/lifecycle/tools"
 )
 
 // Woven is what a conversation is given to know of the companion.
@@ -65,8 +66,19 @@ type TalkReport struct {
 	// only, empty where it was not.
 	Recalled []Recalled `json:"recalled"`
 	ByWords  string     `json:"by_words,omitempty"`
+	// Acts are the tools that the model asked for, in order.
+	Acts []TalkAct `json:"acts,omitempty"`
 	// Receipt is of the event as it was first kept, nil where there is none.
 	Receipt *Receipt `json:"receipt,omitempty"`
+}
+
+// TalkAct is a tool that a model asked for: what came of it, and nothing of what it gave.
+type TalkAct struct {
+	// Tool is empty where there is none of the name that was asked for.
+	Tool string `json:"tool,omitempty"`
+	OK   bool   `json:"ok"`
+	// Refused are the codes of the reasons, where it was.
+	Refused []tools.Code `json:"refused,omitempty"`
 }
 
 // Weave gathers what a conversation is to know, for the last thing that was said:
@@ -97,7 +109,7 @@ func (c *Companion) Weave(ctx context.Context, said string, recall int) (Woven, 
 			memories = append(memories, prompt.Memory{Date: r.Impression.Date, Text: r.Impression.Text})
 		}
 	}
-	out.System = prompt.Chat(string(doc), memories)
+	out.System = prompt.Chat(string(doc), c.lives.Rules(), memories)
 	return out, nil
 }
 
@@ -252,7 +264,7 @@ func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, ou
 	messages = append(messages, ChatMessage{Role: "user", Content: prompt.Neutral(r.Said)})
 	var gone error
 	began := time.Now()
-	end, err := c.opts.Model.Chat(ctx, messages, func(piece string) error {
+	end, err := c.conversation(ctx, messages, out, func(piece string) error {
 		gone = pass(piece)
 		return gone
 	})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/tools"
 )
 
 // speaking is a model that says some pieces.
@@ -22,7 +23,7 @@ type speaking struct {
 	end    lifecycle.ChatEnd
 }
 
-func (s *speaking) Chat(ctx context.Context, messages []lifecycle.ChatMessage, emit func(string) error) (lifecycle.ChatEnd, error) {
+func (s *speaking) Chat(ctx context.Context, messages []lifecycle.ChatMessage, _ []tools.Offer, emit func(string) error) (lifecycle.ChatEnd, error) {
 	s.mu.Lock()
 	s.heard = messages
 	s.mu.Unlock()
@@ -36,9 +37,13 @@ func (s *speaking) Chat(ctx context.Context, messages []lifecycle.ChatMessage, e
 
 // An answer that was cut says so, and why.
 func TestACutAnswerSaysSo(t *testing.T) {
-	for end, want := range map[lifecycle.ChatEnd]string{
-		{}: "", {Cut: true, Why: "time"}: "time", {Cut: true}: "it was longer than an answer may be",
+	for _, c := range []struct {
+		end  lifecycle.ChatEnd
+		want string
+	}{
+		{}, {lifecycle.ChatEnd{Cut: true, Why: "time"}, "time"}, {lifecycle.ChatEnd{Cut: true}, "it was longer than an answer may be"},
 	} {
+		end, want := c.end, c.want
 		w := newWorld(t)
 		w.opts.Model = &speaking{pieces: []string{"You walk"}, end: end}
 		r, err := w.live(t).Talk(t.Context(), lifecycle.TalkRequest{Said: "So?"}, func(string) error { return nil })

@@ -142,6 +142,8 @@ type SessionReport struct {
 	Suppressed  int       `json:"suppressed"`
 	WitnessGap  *float64  `json:"witness_gap"`
 	Reason      string    `json:"reason,omitempty"`
+	// Lives are the numbers of the lives that were lived in it, the oldest first.
+	Lives []int64 `json:"lives,omitempty"`
 }
 
 // Status is what the daemon says of itself.
@@ -184,6 +186,9 @@ type Status struct {
 	Waiting       int         `json:"waiting_for_embedder,omitempty"`
 	// Door is where clients of Ollama find the companion, nil where nothing listens.
 	Door *DoorStatus `json:"door,omitempty"`
+	// Life is the one that is lived now, nil where none is; Lineage what lives have left.
+	Life    *Life           `json:"life,omitempty"`
+	Lineage *LineageSummary `json:"lineage,omitempty"`
 }
 
 // DoorStatus is a door that is open: its address, and how many impressions it weaves

@@ -12,6 +12,7 @@ import (
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/chitta/vasana"
+	"github.com/jivad/jivad/lifecycle/projection"
 	"github.com/jivad/jivad/reactivation"
 	"github.com/jivad/jivad/soul"
 )
@@ -70,10 +71,19 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 		}
 		values = append(values, said...)
 	}
-	_, err = c.store.Append(ctx, chitta.Batch{
-		Entries: []chitta.Entry{{Body: fold.SessionClosed{Number: state.Session.Number, Reason: reason}}},
-		Values:  values,
-	})
+	end := func(life []projection.Value) error {
+		_, err := c.store.Append(ctx, chitta.Batch{
+			Entries: []chitta.Entry{{Body: fold.SessionClosed{Number: state.Session.Number, Reason: reason}}},
+			Values:  append(values, valuesOf(life)...),
+		})
+		return err
+	}
+	if c.livesIn(number) {
+		err = c.lives.Withdraw(reason, end)
+		defer c.distilEnded(ctx)
+	} else {
+		err = end(nil)
+	}
 	if err != nil {
 		return err
 	}
@@ -122,6 +132,9 @@ func (c *Companion) compose(ctx context.Context, state *fold.State, past heritag
 	if left.record.Record, err = c.trendRecord(state, depths, left.vasanas, past.narrative); err != nil {
 		return left, fmt.Errorf("trend: %w", err)
 	}
+	if before == nil {
+		c.noteLineage(&left.record.Record)
+	}
 	left.peaks = past.peaksAfter(left.vasanas, depths)
 	if before == nil {
 		if left.record.Ghosts, err = c.countGhosts(state, depths, past, left.vasanas); err != nil {
@@ -134,6 +147,7 @@ func (c *Companion) compose(ctx context.Context, state *fold.State, past heritag
 		r.Ghosts = before.Ghosts
 		r.ByModel, r.ByBuiltin, r.Assessor = before.ByModel, before.ByBuiltin, before.Assessor
 		r.Opened, r.Closed, r.Latency, r.Reason = before.Opened, before.Closed, before.Latency, before.Reason
+		r.Lineage, r.Kappa = before.Lineage, before.Kappa
 		if past.narrative == nil || state.Embedder != c.opts.Embedder.ID() {
 			r.WitnessGap = before.WitnessGap
 		}
@@ -279,11 +293,12 @@ func (c *Companion) summaryOf(state *fold.State, digest [32]byte, depths []float
 	}
 	out := soul.Summary{
 		Session: r.Session, Date: r.Date, ClosedAt: r.Closed,
-		Identity: c.store.Meta().ID, LineageVersion: "none", StoreDigest: hex.EncodeToString(digest[:]),
+		Identity: c.identityText(r.Lineage), LineageVersion: cmp.Or(r.Lineage, "none"), StoreDigest: hex.EncodeToString(digest[:]),
 		Assessor: cmp.Or(r.Assessor, c.opts.Assessor.ID()), GStore: r.GStore.Guna(), GAhamkara: r.GAhamkara.Guna(), WitnessGap: r.WitnessGap,
 		Given: given, Events: len(state.Impressions) + len(state.Links), Impressions: r.Impressions,
 		Trend: append(c.before(r.Session), r),
 	}
+	out.Rules, out.Unresolved = c.rulesOf(r.Lineage)
 	var total float64
 	for _, d := range depths {
 		total += d
@@ -321,11 +336,12 @@ func (c *Companion) deepImpression(state *fold.State, d fold.Ranked) (soul.DeepI
 	if err != nil {
 		return out, err
 	}
-	if x, ok := e.Body.(fold.Experienced); ok {
+	x, ok := e.Body.(fold.Experienced)
+	if ok {
 		out.Date = x.Date
 	}
 	t, kept, err := c.textOf(m.Sequence)
-	if out.Buried = m.Buried || kept == KeepBuried; !out.Buried {
+	if out.Buried = m.Buried || kept == KeepBuried; !out.Buried && c.mayRead(m.Sequence, x, t) {
 		out.Text = t.Body
 	}
 	return out, err

@@ -49,7 +49,7 @@ type flags struct {
 // run does what the arguments say and returns the exit code.
 func (a *app) run(ctx context.Context, args []string) int {
 	root := a.root()
-	root.SetArgs(args)
+	root.SetArgs(negativesLast(args))
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -82,9 +82,10 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	root.AddCommand(
-		a.initVerb(), a.runVerb(), a.statusVerb(), a.doctorVerb(), a.writeVerb(), a.talkVerb(), a.importVerb(), a.sessionVerb(),
+		a.initVerb(), a.runVerb(), a.statusVerb(), a.doctorVerb(), a.writeVerb(), a.talkVerb(), a.consentVerb(), a.importVerb(), a.sessionVerb(),
 		a.recallVerb(), a.showVerb(), a.soulVerb(), a.vasanasVerb(), a.ghostsVerb(), a.trendVerb(), a.verifyVerb(), a.forgetVerb(), a.exportVerb(),
-		a.reembedVerb(), a.backupVerb(), a.restoreVerb(), a.versionVerb(),
+		a.reembedVerb(), a.backupVerb(), a.restoreVerb(),
+		a.livesVerb(), a.rateVerb(), a.lineageVerb(), a.exciseVerb(), a.attestVerb(), a.manifestVerb(), a.inviteVerb(), a.versionVerb(),
 	)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var unknown *pflag.NotExistError
@@ -154,8 +155,10 @@ func exitCode(err error) int {
 	switch {
 	case errors.As(err, &wrong), errors.As(err, &settings), errors.As(err, &misplaced), errors.Is(err, lifecycle.ErrMissing):
 		return exitUsage
-	case errors.Is(err, lifecycle.ErrQuery), errors.Is(err, lifecycle.ErrDate), errors.Is(err, lifecycle.ErrEmpty), errors.Is(err, lifecycle.ErrTooLong), errors.Is(err, lifecycle.ErrCategory):
+	case errors.Is(err, lifecycle.ErrQuery), errors.Is(err, lifecycle.ErrDate), errors.Is(err, lifecycle.ErrEmpty), errors.Is(err, lifecycle.ErrTooLong), errors.Is(err, lifecycle.ErrCategory), errors.Is(err, lifecycle.ErrConsent):
 		return exitUsage
+	case errors.Is(err, lifecycle.ErrSettled), errors.Is(err, lifecycle.ErrLifeState):
+		return exitRefused
 	case errors.Is(err, errDaemonFailed):
 		return exitFailed
 	case errors.Is(err, api.ErrUnreachable), errors.Is(err, chitta.ErrLocked), errors.Is(err, lifecycle.ErrStopping), errors.Is(err, lifecycle.ErrEmbedderAway):

@@ -17,6 +17,7 @@ import (
 	"github.com/jivad/jivad/internal/builtin"
 	"github.com/jivad/jivad/internal/config"
 	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/tools"
 )
 
 // mostAdded is how much later the first token may come through the door, in the
@@ -63,7 +64,7 @@ func (p *ponderous) Name(context.Context, []string, []string) (string, error) {
 	return "", lifecycle.ErrModelAnswer
 }
 
-func (p *ponderous) Chat(context.Context, []lifecycle.ChatMessage, func(string) error) (lifecycle.ChatEnd, error) {
+func (p *ponderous) Chat(context.Context, []lifecycle.ChatMessage, []tools.Offer, func(string) error) (lifecycle.ChatEnd, error) {
 	return lifecycle.ChatEnd{}, lifecycle.ErrModelAnswer
 }
 

@@ -196,16 +196,23 @@ const whatStays = "Out of reach: your own files, copies in other places, old pag
 
 // askToForget shows what would go and waits for a yes. Nobody there is a no.
 func (a *app) askToForget(ctx context.Context, plan lifecycle.ForgetPlan) (bool, error) {
+	return a.ask(ctx, func(p *printer) { tellForgetPlan(p, plan, false) },
+		fmt.Sprintf("Forget %s?", count(len(plan.Entries), "entry", "entries")), "Nothing was forgotten.")
+}
+
+// ask shows what would be done and waits for a yes; to anything else it says no. Nobody
+// there is an error.
+func (a *app) ask(ctx context.Context, show func(*printer), question, no string) (bool, error) {
 	f, ok := a.stdin.(*os.File)
 	if !ok || !isTerminal(f) {
 		return false, usage("nobody is there to be asked: look with --dry-run, then give --yes")
 	}
 	p := a.printer()
-	tellForgetPlan(p, plan, false)
+	show(p)
 	if err := p.flush(); err != nil {
 		return false, err
 	}
-	fmt.Fprintf(a.stderr, "Forget %s? Type yes: ", count(len(plan.Entries), "entry", "entries"))
+	fmt.Fprintf(a.stderr, "%s Type yes: ", question)
 	var line string
 	var err error
 	answered := make(chan struct{})
@@ -223,7 +230,7 @@ func (a *app) askToForget(ctx context.Context, plan lifecycle.ForgetPlan) (bool,
 		return false, err
 	}
 	if strings.ToLower(strings.TrimSpace(line)) != "yes" {
-		fmt.Fprintln(a.stderr, "Nothing was forgotten.")
+		fmt.Fprintln(a.stderr, no)
 		return false, nil
 	}
 	return true, nil

@@ -30,7 +30,12 @@ type initReport struct {
 	// DiaryMade is true when the diary folder was not there.
 	DiaryMade bool   `json:"diary_created"`
 	Soul      string `json:"soul"`
-	Sample    bool   `json:"sample"`
+	// Manifest is what lives are born with; ManifestMade is true when it was not there.
+	Manifest     string `json:"manifest"`
+	ManifestMade bool   `json:"manifest_created"`
+	Sample       bool   `json:"sample"`
+	// Health is what consent says of storing texts about health: allow, ask or deny.
+	Health string `json:"health_storage"`
 }
 
 func (a *app) initVerb() *cobra.Command {
@@ -40,7 +45,9 @@ func (a *app) initVerb() *cobra.Command {
 		Use:   "init",
 		Short: "Make a data folder, a configuration and the first SOUL.md",
 		Long: `Makes what is missing and leaves what is there: the data folder, the configuration
-with every key explained, the diary folder, the store and the first SOUL.md.`,
+with every key explained, the manifest that lives are born with, the diary folder, the
+store and the first SOUL.md. It asks once whether texts about health may be kept; with
+--yes none are, until you say so with jivad consent set.`,
 		Example: "  jivad init\n  jivad init --yes --diary ~/diary\n  jivad init --data /tmp/try --yes --sample",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -124,8 +131,14 @@ func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string
 	if err != nil {
 		return err
 	}
+	if report.Manifest, report.ManifestMade, err = writeManifest(at.data); err != nil {
+		return errors.Join(err, c.Close(ctx))
+	}
 	doc, err := c.Soul(ctx, 0)
 	report.Soul = doc.Path
+	if err == nil {
+		report.Health, err = a.settleHealth(ctx, c, yes)
+	}
 	if err := errors.Join(err, c.Close(ctx)); err != nil {
 		return err
 	}
@@ -290,6 +303,12 @@ func tellInit(p *printer, r initReport, data string) {
 	}
 	p.row("diary", "%s%s", r.Diary, about)
 	p.row("identity", "%s", r.Soul)
+	state = "made"
+	if !r.ManifestMade {
+		state = "was there, left as it is"
+	}
+	p.row("manifest", "%s (%s)", r.Manifest, state)
+	p.row("health", "%s", healthWords[r.Health])
 	flag := ""
 	if data != "" {
 		flag = " --data " + quoted(data)

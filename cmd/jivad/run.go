@@ -64,7 +64,7 @@ func (a *app) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.Log = log
+	o.Log, o.Lives = log, true
 	c, err := lifecycle.Open(ctx, o)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDaemonFailed, err)

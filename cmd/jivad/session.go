@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -72,9 +73,9 @@ func tellSessions(p *printer, list []lifecycle.SessionReport) {
 		if s.Open {
 			ended = "open"
 		}
-		rows[i] = []string{strconv.Itoa(s.Number), dash(s.Date), strconv.Itoa(s.Events), strconv.Itoa(s.New), strconv.Itoa(s.Reactivated), figure(s.WitnessGap), ended}
+		rows[i] = []string{strconv.Itoa(s.Number), dash(s.Date), strconv.Itoa(s.Events), strconv.Itoa(s.New), strconv.Itoa(s.Reactivated), figure(s.WitnessGap), livesOf(s), ended}
 	}
-	p.table([]string{">session", "date", ">entries", ">new", ">woken", ">gap", "ended by"}, rows)
+	p.table([]string{">session", "date", ">entries", ">new", ">woken", ">gap", ">life", "ended by"}, rows)
 }
 
 func (a *app) sessionShow() *cobra.Command {
@@ -129,6 +130,18 @@ func tellSession(p *printer, s lifecycle.SessionReport) {
 	p.row("entries", "%d; %s", s.Events, count(s.New, "new impression", "new impressions"))
 	p.row("older ones", "%d woken, %d brushed, %d held down", s.Reactivated, s.Soft, s.Suppressed)
 	p.row("witness gap", "%s", figure(s.WitnessGap))
+	if len(s.Lives) > 0 {
+		p.row("life", "%s", livesOf(s))
+	}
+}
+
+// livesOf are the numbers of the lives of a session.
+func livesOf(s lifecycle.SessionReport) string {
+	var out []string
+	for _, n := range s.Lives {
+		out = append(out, strconv.FormatInt(n, 10))
+	}
+	return dash(strings.Join(out, ", "))
 }
 
 // endedBy says in words why a session ended; --json has the short name.
@@ -148,6 +161,8 @@ func endedBy(reason string) string {
 		return "a start after a break"
 	case "reembed":
 		return "reembed"
+	case "excise":
+		return "an excision"
 	}
 	return dash(oneLine(reason))
 }

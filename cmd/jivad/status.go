@@ -90,6 +90,7 @@ func tellStatus(p *printer, s statusReport) {
 	if l := s.LastSession; l != nil {
 		p.row("last session", "%d of %s, %s", l.Number, dash(l.Date), count(l.Events, "entry", "entries"))
 	}
+	tellLiving(p, s)
 	p.row("backups", "%s", backupsLine(s.Backups))
 	if s.Queue > 0 {
 		p.row("waiting", "%d", s.Queue)
@@ -103,6 +104,32 @@ func tellStatus(p *printer, s statusReport) {
 			p.longIn(p.bad, name, oneLine(line))
 		}
 	}
+}
+
+// tellLiving tells of the life that is lived, or why none could be born, and of what lives
+// have left.
+func tellLiving(p *printer, s statusReport) {
+	k := s.Lineage
+	if l := s.Life; l != nil {
+		p.row("life", "%d, since %s, %s, %d refused", l.Sequence, l.Born.Time.Local().Format("2006-01-02 15:04"), count(l.Spent.Acts, "act", "acts"), l.Spent.Refused)
+	} else if k != nil && len(k.Missing) > 0 {
+		more := ""
+		if n := len(k.Missing); n > 1 {
+			more = fmt.Sprintf("; %d more", n-1)
+		}
+		p.longIn(p.bad, "life", "none could be born: "+oneLine(k.Missing[0].What)+more+"; see jivad manifest check")
+	}
+	if k == nil || k.Distillates+k.Waiting+k.Quarantined == 0 {
+		return
+	}
+	line := fmt.Sprintf("version %s, %s, %d contested", short(k.Head.String()), count(k.Rules, "rule", "rules"), k.Contested)
+	if k.Waiting > 0 {
+		line += "; " + count(k.Waiting, "life waits", "lives wait") + " for your judgement (jivad rate)"
+	}
+	if k.Quarantined > 0 {
+		line += fmt.Sprintf("; %d in quarantine (jivad lives)", k.Quarantined)
+	}
+	p.long("lineage", line)
 }
 
 func backupsLine(b lifecycle.BackupStatus) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"github.com/jivad/jivad/boards"
@@ -117,6 +118,7 @@ func (a *app) options(c config.Config, at place) (lifecycle.Options, error) {
 		Retention:      retention(c.Retention),
 		Backups:        lifecycle.Backups{Dir: c.Backups.Path, Keep: c.Backups.Keep, Every: c.Backups.Every},
 		RestoreCommand: a.restoreCommand,
+		Manifest:       filepath.Join(at.data, lifecycle.ManifestFile),
 
 		Socket: at.socket, Version: a.version, Log: slog.New(slog.DiscardHandler),
 	}

@@ -34,6 +34,8 @@ type fake struct {
 	// hold is waited for by Import and Verify; ended gets their context's end.
 	hold  chan struct{}
 	ended chan error
+	// said is what SetConsent and PlanConsent were given.
+	said lifecycle.ConsentRequest
 }
 
 var (
@@ -165,7 +167,7 @@ type asked struct {
 	want any
 }
 
-var questions = []asked{
+var questions = append([]asked{
 	{"write", func(ctx context.Context, c Companion) (any, error) { return c.Write(ctx, lifecycle.Note{Text: "x"}) }, receipt},
 	{"import", func(ctx context.Context, c Companion) (any, error) {
 		return c.Import(ctx, []lifecycle.Note{{Text: "x"}}, nil)
@@ -198,7 +200,14 @@ var questions = []asked{
 		return c.Export(ctx, nil, func(lifecycle.ExportPart) error { return nil })
 	}, exported},
 	toTalk, toBack, ofBacks,
-}
+	{"consent", func(ctx context.Context, c Companion) (any, error) { return c.Consent(ctx) }, viewed},
+	{"plan consent", func(ctx context.Context, c Companion) (any, error) {
+		return c.PlanConsent(ctx, lifecycle.ConsentRequest{Who: "anna"})
+	}, lifecycle.ConsentPlan{}},
+	{"set consent", func(ctx context.Context, c Companion) (any, error) {
+		return c.SetConsent(ctx, lifecycle.ConsentRequest{Who: "anna"}, nil)
+	}, withdrew},
+}, askedOfLives()...)
 
 func TestEveryAnswerComesThroughWhole(t *testing.T) {
 	_, client := serve(t, &fake{})

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/jivad/jivad/lifecycle"
 	"github.com/jivad/jivad/soul"
@@ -32,6 +33,26 @@ type Companion interface {
 	Export(ctx context.Context, progress func(lifecycle.Progress), put func(lifecycle.ExportPart) error) (lifecycle.ExportReport, error)
 	Backup(ctx context.Context, file string, progress func(lifecycle.Progress)) (lifecycle.BackupReport, error)
 	Backups(context.Context) ([]lifecycle.BackupFile, error)
+
+	Lives(ctx context.Context, most int) ([]lifecycle.Life, error)
+	Life(ctx context.Context, number int64) (lifecycle.Life, error)
+	ReleaseLife(ctx context.Context, number int64, how string) (lifecycle.Life, error)
+	Rate(ctx context.Context, life int64, valence float64) (lifecycle.Life, error)
+	Manifest(context.Context) (lifecycle.ManifestReport, error)
+	Lineage(context.Context) (lifecycle.LineageSummary, error)
+	VerifyLineage(context.Context) (lifecycle.LineageCheck, error)
+	RenderLineage(ctx context.Context, version string) (lifecycle.LineageText, error)
+	LineageRules(context.Context) ([]lifecycle.LineageRule, error)
+	Blame(ctx context.Context, key string) ([]lifecycle.RuleShare, error)
+	Prove(ctx context.Context, name string) (lifecycle.LineageProof, error)
+	Attest(context.Context) (json.RawMessage, error)
+	Invite(ctx context.Context, hub string) (lifecycle.Invited, error)
+	PlanExcise(context.Context, lifecycle.ExcisionRequest) (lifecycle.ExcisionPlan, error)
+	Excisions(context.Context) ([]lifecycle.ExcisionRecord, error)
+	ExciseLives(context.Context, lifecycle.ExcisionRequest) (lifecycle.ExcisionReceipt, error)
+	Consent(context.Context) (lifecycle.ConsentView, error)
+	PlanConsent(context.Context, lifecycle.ConsentRequest) (lifecycle.ConsentPlan, error)
+	SetConsent(context.Context, lifecycle.ConsentRequest, func(lifecycle.Progress)) (lifecycle.Withdrawal, error)
 }
 
 var (

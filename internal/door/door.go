@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/tools"
 )
 
 // Companion is what the door needs of one.
@@ -30,6 +31,10 @@ type Companion interface {
 	Reflect(ctx context.Context, said string, why lifecycle.Silence, f lifecycle.Fate) (string, error)
 	// Talking says that a model is to answer somebody now, until done is called.
 	Talking() (done func())
+	// Offers are the tools that a model may be told of, ActFor does what it asks for, and
+	// gives what it is told.
+	Offers(ctx context.Context) []tools.Offer
+	ActFor(ctx context.Context, call lifecycle.ChatCall) (string, lifecycle.TalkAct)
 }
 
 // Options are what a door is made of.
@@ -54,7 +59,10 @@ type Door struct {
 	proxy  *httputil.ReverseProxy
 	turns  *turns
 	away   away
-	inside inside
+	// straight is the way to the server without what the door does between.
+	straight again
+	capable  capable
+	inside   inside
 	// mark is on every request that is passed on, so that a server that is this door
 	// is noticed.
 	mark     string
@@ -101,15 +109,16 @@ func New(o Options) (*Door, error) {
 			return nil, fmt.Errorf("the address of the model server %q is none; it must be one such as http://127.0.0.1:11434", o.Server)
 		}
 	}
-	d.proxy = &httputil.ReverseProxy{
-		Transport: again{&http.Transport{
-			DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
-			DisableCompression:  true,
-			MaxIdleConnsPerHost: 16,
-			IdleConnTimeout:     30 * time.Second,
+	d.straight = again{&http.Transport{
+		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext,
+		DisableCompression:  true,
+		MaxIdleConnsPerHost: 16,
+		IdleConnTimeout:     30 * time.Second,
 
-			MaxResponseHeaderBytes: maxHead,
-		}},
+		MaxResponseHeaderBytes: maxHead,
+	}}
+	d.proxy = &httputil.ReverseProxy{
+		Transport:      acting{d.straight},
 		FlushInterval:  -1, // every piece as it comes
 		Rewrite:        d.rewrite,
 		ModifyResponse: d.answered,
@@ -128,7 +137,7 @@ func (d *Door) Close(ctx context.Context) {
 	defer cancel()
 	d.inside.close(leaving)
 	d.turns.close(ctx)
-	d.proxy.Transport.(again).CloseIdleConnections()
+	d.straight.CloseIdleConnections()
 }
 
 const (

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/tools"
 )
 
 // fake remembers in memory.
@@ -34,6 +35,19 @@ type fake struct {
 	fate    lifecycle.Fate
 	// talking is how many wait for an answer.
 	talking atomic.Int64
+	// offers are the tools, acts what was asked of them, gives what they give.
+	offers []tools.Offer
+	acts   []lifecycle.ChatCall
+	gives  string
+}
+
+func (f *fake) Offers(context.Context) []tools.Offer { return f.offers }
+
+func (f *fake) ActFor(_ context.Context, call lifecycle.ChatCall) (string, lifecycle.TalkAct) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.acts = append(f.acts, call)
+	return f.gives, lifecycle.TalkAct{Tool: call.Tool, OK: true}
 }
 
 func newFake() *fake { return &fake{fresh: make(chan struct{}, 1000)} }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/tools"
 )
 
 const (
@@ -66,6 +67,8 @@ type exchange struct {
 	turn *lifecycle.Turn
 	// held is how many bytes of the body have a share of the door's memory.
 	held int
+	// offers are the tools of the companion that were put into the request.
+	offers []tools.Offer
 	// sent is what is being sent of it, nil where it was not read.
 	sent *handed
 	// came is when the request did, began when the server was asked.

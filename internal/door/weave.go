@@ -148,6 +148,7 @@ func (e *exchange) weave(ctx context.Context, off bool) {
 	} else {
 		first := json.RawMessage(`{"role":"system","content":` + string(quoted(woven.System)) + `}`)
 		o.set("messages", list(append([]json.RawMessage{first}, neutral(e.talk.messages)...)))
+		e.offer(ctx, &o)
 	}
 	e.ask.body = o.bytes()
 }

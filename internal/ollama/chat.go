@@ -2,6 +2,7 @@ package ollama
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/jivad/jivad/lifecycle"
 	"github.com/jivad/jivad/lifecycle/prompt"
+	"github.com/jivad/jivad/lifecycle/tools"
 )
 
 const (
@@ -22,12 +24,17 @@ const (
 // Chat answers a conversation. What the model thinks aloud before it answers, and
 // what a terminal would obey, is not emitted. An answer that is too long, or not
 // ended by the deadline, is ended, and Cut and Why say so; one of which nothing came is
-// asked for once more. Messages are neutralised before they are sent.
+// asked for once more. Messages are neutralised before they are sent. A model that can
+// use tools is told of those that are offered, and what it asks for is in the end.
 // Errors: as for Assess; what emit returned; a message of a role that is not known.
-func (s *Server) Chat(ctx context.Context, messages []lifecycle.ChatMessage, emit func(piece string) error) (lifecycle.ChatEnd, error) {
+func (s *Server) Chat(ctx context.Context, messages []lifecycle.ChatMessage, offers []tools.Offer, emit func(piece string) error) (lifecycle.ChatEnd, error) {
 	began := s.o.Now()
 	var end lifecycle.ChatEnd
 	said, err := neutralised(messages)
+	if err != nil {
+		return end, err
+	}
+	offered, err := offered(offers)
 	if err != nil {
 		return end, err
 	}
@@ -36,11 +43,17 @@ func (s *Server) Chat(ctx context.Context, messages []lifecycle.ChatMessage, emi
 		options["num_predict"] = talkTokens
 		req := s.request(options)
 		req.Messages = said
-
+		if s.usesTools() {
+			req.Tools = offered
+		}
+		end.Calls = nil
 		t := teller{emit: emit}
 		var last api.ChatResponse
 		err := s.client.Chat(within, req, func(r api.ChatResponse) error {
 			last = r
+			if err := called(&end, r.Message.ToolCalls); err != nil {
+				return err
+			}
 			if err := t.tell(r.Message.Content); err != nil {
 				return err
 			}
@@ -76,7 +89,7 @@ func (s *Server) Chat(ctx context.Context, messages []lifecycle.ChatMessage, emi
 		if err := t.rest(); err != nil {
 			return err
 		}
-		if t.told == 0 {
+		if t.told == 0 && len(end.Calls) == 0 {
 			return &flaw{wrong: "it says nothing, or only thinks"}
 		}
 		if end.Cut = last.DoneReason == "length"; end.Cut {
@@ -101,12 +114,60 @@ func neutralised(messages []lifecycle.ChatMessage) ([]api.Message, error) {
 	}
 	out := make([]api.Message, len(messages))
 	for i, m := range messages {
-		if m.Role != "system" && m.Role != "user" && m.Role != "assistant" {
-			return nil, fmt.Errorf("message %d of the conversation is of no role that there is: system, user or assistant", i+1)
+		if m.Role != "system" && m.Role != "user" && m.Role != "assistant" && m.Role != "tool" {
+			return nil, fmt.Errorf("message %d of the conversation is of no role that there is: system, user, assistant or tool", i+1)
 		}
-		out[i] = api.Message{Role: m.Role, Content: prompt.Neutral(strings.ToValidUTF8(m.Content, "\uFFFD"))}
+		out[i] = api.Message{Role: m.Role, Content: prompt.Neutral(strings.ToValidUTF8(m.Content, "\uFFFD")), ToolName: m.Tool, ToolCallID: m.Call}
+		for n, c := range m.Calls {
+			call := api.ToolCall{ID: c.ID, Function: api.ToolCallFunction{Index: n, Name: c.Tool}}
+			if len(c.Arguments) > 0 {
+				if err := json.Unmarshal(c.Arguments, &call.Function.Arguments); err != nil {
+					return nil, fmt.Errorf("message %d of the conversation: the arguments of a call: %w", i+1, err)
+				}
+			}
+			out[i].ToolCalls = append(out[i].ToolCalls, call)
+		}
 	}
 	return out, nil
+}
+
+// offered are tools as the server takes them.
+func offered(offers []tools.Offer) (api.Tools, error) {
+	var out api.Tools
+	for _, o := range offers {
+		t := api.Tool{Type: "function", Function: api.ToolFunction{Name: o.Name, Description: prompt.Neutral(o.Description)}}
+		if err := json.Unmarshal(o.Parameters, &t.Function.Parameters); err != nil {
+			return nil, fmt.Errorf("the arguments of tool %s: %w", o.Name, err)
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+func (s *Server) usesTools() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.chat.tools
+}
+
+const (
+	// mostCalls and callBytes bound what a model asks for in one answer.
+	mostCalls = 16
+	callBytes = 256 << 10
+)
+
+// called notes what a model asks for.
+func called(end *lifecycle.ChatEnd, calls []api.ToolCall) error {
+	for _, c := range calls {
+		arguments, err := json.Marshal(c.Function.Arguments)
+		if err != nil || len(arguments) > callBytes || len(end.Calls) == mostCalls || len(c.Function.Name)+len(c.ID) > 1<<10 {
+			return &flaw{wrong: "it asks for more tools, or with more, than it may"}
+		}
+		end.Calls = append(end.Calls, lifecycle.ChatCall{
+			ID: strings.ToValidUTF8(c.ID, ""), Tool: strings.ToValidUTF8(c.Function.Name, ""), Arguments: arguments,
+		})
+	}
+	return nil
 }
 
 // teller emits the pieces of an answer, without the thinking that it may begin with.

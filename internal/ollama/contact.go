@@ -24,6 +24,7 @@ type model struct {
 	looked time.Time // when the last look that ended well began
 	digest string    // the last that was seen; empty while none was
 	thinks bool      // it thinks before it answers, unless it is told not to
+	tools  bool      // it can be told of tools
 	reads  int       // tokens at most, as it says itself; 0 where it does not
 }
 
@@ -139,10 +140,11 @@ func (s *Server) look(caller, within context.Context, m *model, since time.Time)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m.met, m.digest, m.thinks, m.looked = true, digest, false, began
+	m.met, m.digest, m.thinks, m.tools, m.looked = true, digest, false, false, began
 	m.reads = contextOf(show.ModelInfo)
 	for _, c := range show.Capabilities {
 		m.thinks = m.thinks || c == "thinking"
+		m.tools = m.tools || c == "tools"
 	}
 	s.tell()
 	return verdict{kind: good}

@@ -354,7 +354,7 @@ var sites = []struct {
 	}},
 	{"chat", "talk", func(t *testing.T, s *Server, _ *Embedder) (string, error) {
 		var all string
-		end, err := s.Chat(t.Context(), hello, func(p string) error { all += p; return nil })
+		end, err := s.Chat(t.Context(), hello, nil, func(p string) error { all += p; return nil })
 		if err == nil && (strings.TrimSpace(all) == "" || len(all) > talkLength || strings.Contains(all, "think>")) {
 			t.Errorf("%d bytes are told", len(all))
 		}
@@ -480,7 +480,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			case 0:
 				_, err = s.Assess(t.Context(), entry)
 			case 1:
-				_, err = s.Chat(t.Context(), hello, nothing)
+				_, err = s.Chat(t.Context(), hello, nil, nothing)
 			default:
 				_, err = e.Embed(t.Context(), fmt.Sprintf("entry %d", i))
 			}

@@ -19,7 +19,7 @@ func TestTooMuchToTalkEmbedsStill(t *testing.T) {
 		s, st := inProcess(t, Options{})
 		st.chat = func(_ int, w http.ResponseWriter, _ *http.Request, _ api.ChatRequest) { fault(w, 503, "server busy") }
 		e := must[*Embedder](t)(s.Embedder(t.Context()))
-		if _, err := s.Chat(t.Context(), hello, nothing); !errors.Is(err, lifecycle.ErrModelAway) {
+		if _, err := s.Chat(t.Context(), hello, nil, nothing); !errors.Is(err, lifecycle.ErrModelAway) {
 			t.Fatal(err)
 		}
 		if s.State().Away == "" || e.State().Away != "" {
@@ -41,11 +41,11 @@ func TestTalksThatBreakOffAreTold(t *testing.T) {
 			line(w, api.ChatResponse{Message: api.Message{Role: "assistant", Content: "I remember"}})
 		}
 		for range badInARow {
-			if _, err := s.Chat(t.Context(), hello, nothing); !errors.Is(err, lifecycle.ErrModelAnswer) {
+			if _, err := s.Chat(t.Context(), hello, nil, nothing); !errors.Is(err, lifecycle.ErrModelAnswer) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.Chat(t.Context(), hello, nothing); !errors.Is(err, lifecycle.ErrModelAway) {
+		if _, err := s.Chat(t.Context(), hello, nil, nothing); !errors.Is(err, lifecycle.ErrModelAway) {
 			t.Errorf("%v", err)
 		}
 		must[lifecycle.Assessment](t)(s.Assess(t.Context(), entry))
@@ -55,7 +55,7 @@ func TestTalksThatBreakOffAreTold(t *testing.T) {
 		}
 		st.set(func() { st.chat = nil })
 		time.Sleep(lastPause)
-		if _, err := s.Chat(t.Context(), hello, nothing); err != nil || len(s.State().Closed) > 0 {
+		if _, err := s.Chat(t.Context(), hello, nil, nothing); err != nil || len(s.State().Closed) > 0 {
 			t.Errorf("%v, %+v", err, s.State())
 		}
 	})

@@ -218,7 +218,7 @@ func TestBadAnswersInARow(t *testing.T) {
 		if n := st.count("/api/chat"); n != tries*badInARow {
 			t.Errorf("%d requests", n)
 		}
-		if _, err := s.Chat(t.Context(), hello, nothing); err != nil {
+		if _, err := s.Chat(t.Context(), hello, nil, nothing); err != nil {
 			t.Errorf("a talk: %v", err)
 		}
 		if s.State().Away == "" {

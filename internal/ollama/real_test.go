@@ -170,11 +170,11 @@ func TestRealServer(t *testing.T) {
 		t.Errorf("%q, %v", said, err)
 	}
 	var pieces []string
-	end, err := s.Chat(t.Context(), hello, func(p string) error { pieces = append(pieces, p); return nil })
+	end, err := s.Chat(t.Context(), hello, nil, func(p string) error { pieces = append(pieces, p); return nil })
 	if err != nil || len(pieces) < 3 || end.Tokens == 0 {
 		t.Errorf("%d pieces, %+v, %v", len(pieces), end, err)
 	}
-	if _, err := s.Chat(t.Context(), hello, func(string) error { return errTest }); !errors.Is(err, errTest) {
+	if _, err := s.Chat(t.Context(), hello, nil, func(string) error { return errTest }); !errors.Is(err, errTest) {
 		t.Errorf("%v", err)
 	}
 

@@ -31,6 +31,7 @@ type stub struct {
 	digest string
 	absent bool // the models are
 	thinks bool
+	uses   bool // tools
 	remote bool
 	// chat and embed answer instead of it where they are set; n counts requests from 1.
 	chat, embed func(n int, w http.ResponseWriter, r *http.Request, asked api.ChatRequest)
@@ -69,7 +70,7 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/api/chat" {
 		s.asked = append(s.asked[max(0, len(s.asked)-3):], asked)
 	}
-	chat, embed, digest, absent, thinks, remote := s.chat, s.embed, s.digest, s.absent, s.thinks, s.remote
+	chat, embed, digest, absent, thinks, uses, remote := s.chat, s.embed, s.digest, s.absent, s.thinks, s.uses, s.remote
 	s.mu.Unlock()
 	switch {
 	case r.URL.Path == "/api/tags":
@@ -90,6 +91,9 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		show := map[string]any{"capabilities": []string{"completion"}}
 		if thinks {
 			show["capabilities"] = []string{"completion", "thinking"}
+		}
+		if uses {
+			show["capabilities"] = []string{"completion", "tools"}
 		}
 		reply(w, show)
 	case r.URL.Path == "/api/chat" && chat != nil:

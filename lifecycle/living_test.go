@@ -1,0 +1,275 @@
+package lifecycle_test
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/lives"
+	"github.com/jivad/jivad/lifecycle/projection"
+	"github.com/jivad/jivad/lifecycle/tools"
+)
+
+const searching = `
+mission = "Look things up."
+[[grants]]
+capability = "exec"
+[[tools]]
+name = "search"
+description = "Searches."
+consequence = "low"
+[tools.arguments]
+type = "object"
+required = ["way"]
+properties.way.enum = ["zigzagwise", "straight"]
+[tools.exec]
+argv = ["/usr/bin/test", "{{way}}", "=", "zigzagwise"]
+`
+
+func (w *world) lived(t *testing.T) *lifecycle.Companion {
+	t.Helper()
+	w.opts.Lives = true
+	if err := os.WriteFile(filepath.Join(w.dir, lifecycle.ManifestFile), []byte(searching), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return w.live(t)
+}
+
+func act(t *testing.T, c *lifecycle.Companion, way string) projection.Acted {
+	t.Helper()
+	out, err := c.Act(t.Context(), tools.Call{Tool: "search", Arguments: []byte(`{"way":"` + way + `"}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// A life is born with the first entry of a session, acts, ends with the session, waits for
+// its judgement without a trace, and what it taught is in SOUL.md from the next session's
+// end on. An excision takes that out of every byte of the data folder.
+func TestALifeLeavesARule(t *testing.T) {
+	w := newWorld(t)
+	c := w.lived(t)
+	w.write(t, c, "I look for the way.")
+	if out := act(t, c, "straight"); out.OK || len(out.Refused) > 0 {
+		t.Fatalf("%+v", out)
+	}
+	if out := act(t, c, "sideways"); len(out.Refused) == 0 || out.Refused[0] != tools.OutsideSchema {
+		t.Fatalf("%+v", out)
+	}
+	if out := act(t, c, "zigzagwise"); !out.OK {
+		t.Fatalf("%+v", out)
+	}
+	if _, err := c.EndSession(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, func() bool {
+		l, err := c.Rate(t.Context(), 0, 1)
+		return err == nil && l.Obligation.Status == lives.Met
+	})
+	k, err := c.Lineage(t.Context())
+	if err != nil || k.Distillates != 1 || k.Rules == 0 {
+		t.Fatalf("%+v %v", k, err)
+	}
+	w.write(t, c, "Another day of looking.")
+	if _, err := c.EndSession(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if trend, err := c.Trend(t.Context(), 1); err != nil || len(trend) != 1 || trend[0].Kappa == 0 {
+		t.Fatalf("%+v, %v", trend, err)
+	}
+	doc := soulOf(t, w)
+	if !strings.Contains(doc, "tool search, argument way: prefer zigzagwise") || !strings.Contains(doc, "lineage_version: "+k.Head.String()) || !strings.Contains(doc, k.Identity.String()) {
+		t.Errorf("SOUL.md says\n%s", doc)
+	}
+	rec, err := c.Excise(t.Context(), []string{"1"}, false, "a test")
+	if err != nil || len(rec.Digests) != 1 {
+		t.Fatalf("%+v %v", rec, err)
+	}
+	if doc := soulOf(t, w); strings.Contains(doc, "zigzagwise") || !strings.Contains(doc, rec.After.String()) {
+		t.Errorf("SOUL.md says\n%s", doc)
+	}
+	_ = filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == lifecycle.ManifestFile {
+			return err
+		}
+		if data, err := os.ReadFile(path); err != nil || bytes.Contains(data, []byte("zigzagwise")) {
+			t.Errorf("%s still has it (%v)", path, err)
+		}
+		return nil
+	})
+	if _, err := c.Excise(t.Context(), []string{"77"}, false, "a test"); !errors.Is(err, projection.ErrNoLife) {
+		t.Error(err)
+	}
+}
+
+// A process that is killed in the middle of a life leaves it to the next start, which
+// withdraws and distils it before anything else; the session goes on in another life.
+func TestALifeThatBrokeOff(t *testing.T) {
+	w := newWorld(t)
+	c := w.lived(t)
+	w.write(t, c, "Here it breaks off.")
+	act(t, c, "zigzagwise")
+	killed := newWorld(t)
+	killed.opts.Lives = true
+	if err := os.CopyFS(killed.dir, os.DirFS(w.dir)); err != nil {
+		t.Fatal(err)
+	}
+	d := killed.live(t)
+	all, err := d.Lives(t.Context(), 10)
+	if err != nil || len(all) != 1 || all[0].State != lives.Withdrawn || all[0].Reason != lives.ByCrash || all[0].Obligation.Status != lives.Drafted {
+		t.Fatalf("%+v %v", all, err)
+	}
+	if left, _ := os.ReadDir(filepath.Join(killed.dir, "life")); len(left) > 0 {
+		t.Errorf("its trace is there: %v", left)
+	}
+	killed.write(t, d, "And here it goes on.")
+	if all, err = d.Lives(t.Context(), 10); err != nil || len(all) != 2 || all[0].State != lives.Active {
+		t.Fatalf("%+v %v", all, err)
+	}
+}
+
+// What is missing at birth is told, and keeps no entry from being remembered (J-1).
+func TestEntriesAreKeptWithoutALife(t *testing.T) {
+	w := newWorld(t)
+	c := w.lived(t)
+	if err := os.WriteFile(filepath.Join(w.dir, lifecycle.ManifestFile), []byte(strings.ReplaceAll(searching, "/usr/bin/test", "/nowhere/test")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.write(t, c, "Kept all the same."); !r.Created {
+		t.Errorf("%+v", r)
+	}
+	if _, err := c.Act(t.Context(), tools.Call{Tool: "search"}); !errors.Is(err, projection.ErrNotLiving) {
+		t.Error(err)
+	}
+	s, err := c.Status(t.Context())
+	if err != nil || !strings.Contains(strings.Join(s.Problems, " "), "there is no such program") {
+		t.Errorf("%q %v", s.Problems, err)
+	}
+	if k, _ := c.Lineage(t.Context()); len(k.Missing) != 1 {
+		t.Errorf("%+v", k)
+	}
+}
+
+// A forgetting cuts the trace of the life that is lived, and drops what waits of lives
+// whose session lost an entry.
+func TestForgettingReachesTheTrace(t *testing.T) {
+	w := newWorld(t)
+	c := w.lived(t)
+	w.write(t, c, "The quarrel with Ottokar about the fence.")
+	act(t, c, "zigzagwise")
+	if _, err := c.Forget(t.Context(), lifecycle.ForgetQuery{Match: "Ottokar"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(w.dir, "life", "0000000001.trace"))
+	if err != nil || len(data) > 0 {
+		t.Errorf("the trace has %d bytes (%v)", len(data), err)
+	}
+	w.write(t, c, "The walk with Kunigunde.")
+	if all, err := c.Lives(t.Context(), 10); err != nil || all[0].Session != 1 {
+		t.Errorf("%+v %v", all, err)
+	}
+	if _, err := c.EndSession(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Forget(t.Context(), lifecycle.ForgetQuery{Match: "Kunigunde"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	all, err := c.Lives(t.Context(), 10)
+	if err != nil || len(all) != 1 || all[0].State != lives.Dissolved || all[0].Obligation.Status != lives.Declined {
+		t.Errorf("%+v %v", all, err)
+	}
+}
+
+// SOUL.md of a session that ended before the first life names what was known then, also
+// once the identity is there.
+func TestSoulOfBeforeTheFirstLife(t *testing.T) {
+	w := newWorld(t)
+	c := w.live(t)
+	w.write(t, c, "Before any life.")
+	if _, err := c.EndSession(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := soulOf(t, w)
+	w.end(t, c)
+	c = w.lived(t)
+	c.Offers(t.Context())
+	if k, err := c.Lineage(t.Context()); err != nil || k.Lives == 0 {
+		t.Fatalf("%+v %v", k, err)
+	}
+	if r, err := c.Verify(t.Context(), false, nil); err != nil || !r.OK || soulOf(t, w) != before {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
+// The bound of entries ends a life with the entry that reaches it.
+func TestTheLastEntryEndsALife(t *testing.T) {
+	w := newWorld(t)
+	c := w.lived(t)
+	text := strings.Replace(searching, "[[grants]]", "[life]\nmax_events = 2\n[[grants]]", 1)
+	if err := os.WriteFile(filepath.Join(w.dir, lifecycle.ManifestFile), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.write(t, c, "One.")
+	w.write(t, c, "Two.")
+	if all, err := c.Lives(t.Context(), 10); err != nil || len(all) != 1 || all[0].Reason != lives.ByEvents {
+		t.Errorf("%+v %v", all, err)
+	}
+	if s, err := c.Session(t.Context(), 0); err != nil || s.Open {
+		t.Errorf("%+v %v", s, err)
+	}
+}
+
+// The clock of the wall is set ten years forward and back in the middle of a life: only
+// the time that it really ran ends it (J-3).
+func TestLifetimeIgnoresTheWallClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c := w.lived(t)
+		text := strings.Replace(searching, "[[grants]]", "[life]\nttl = \"40m\"\n[[grants]]", 1)
+		if err := os.WriteFile(filepath.Join(w.dir, lifecycle.ManifestFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- c.Run(t.Context()) }()
+		w.write(t, c, "Ten years are nothing.")
+		time.Sleep(10 * time.Minute)
+		w.write(t, c, "Still.")
+		time.Sleep(20 * time.Minute)
+		w.write(t, c, "And still.")
+		if all, err := c.Lives(t.Context(), 10); err != nil || len(all) != 1 || all[0].State != lives.Active || all[0].Spent.Running < 30*time.Minute {
+			t.Errorf("%+v %v", all, err)
+		}
+		time.Sleep(12 * time.Minute)
+		if all, err := c.Lives(t.Context(), 10); err != nil || all[0].State == lives.Active || all[0].Reason != lives.ByTTL {
+			t.Errorf("%+v %v", all, err)
+		}
+	})
+}
+
+func soulOf(t *testing.T, w *world) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.dir, "SOUL.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func until(t *testing.T, done func() bool) {
+	t.Helper()
+	for range 500 {
+		if done() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatal("it does not come")
+}
