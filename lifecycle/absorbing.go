@@ -26,7 +26,7 @@ type Absorption struct {
 	Leaked   int `json:"leaked"`
 	Wordless int `json:"wordless"`
 	// Data is JSONL in the chat format; Attestation says what it was made of.
-	Data        []byte          `json:"-"`
+	Data        []byte          `json:"data,omitempty"`
 	Attestation json.RawMessage `json:"attestation,omitempty"`
 }
 

@@ -40,6 +40,8 @@ var (
 	ErrLifeState = lives.ErrIllegal
 	// ErrNotInLineage: no distillate, rule or version of that name is in the lineage.
 	ErrNotInLineage = lineage.ErrAbsent
+	// ErrImmature: the lineage may not become part of a model.
+	ErrImmature = projection.ErrImmature
 	// ErrMoved: the lineage is not the one any more that was looked at.
 	ErrMoved = errors.New("the lineage has changed meanwhile")
 )

@@ -292,6 +292,9 @@ func (t *talk) say(ctx context.Context, said string) (stopped bool, err error) {
 		fmt.Fprint(t.out.out, harmless(report.Answer))
 	}
 	t.out.line("")
+	if acts := actsLine(report.Acts); acts != "" && !t.app.flags.quiet {
+		t.out.line("%s", t.out.dim(acts))
+	}
 	if report.Cut && !t.app.flags.quiet {
 		t.out.line("%s", t.out.dim("(cut: "+oneLine(report.CutWhy)+")"))
 	}
@@ -299,6 +302,28 @@ func (t *talk) say(ctx context.Context, said string) (stopped bool, err error) {
 		t.out.line("%s", t.out.dim("("+oneLine(report.Why)+")"))
 	}
 	return false, t.out.flush()
+}
+
+// actsLine says which tools were used, and which were refused.
+func actsLine(acts []lifecycle.TalkAct) string {
+	if len(acts) == 0 {
+		return ""
+	}
+	var said []string
+	for _, a := range acts {
+		name := a.Tool
+		if name == "" {
+			name = "a tool that there is not"
+		}
+		switch {
+		case len(a.Refused) > 0:
+			name += ": refused (" + strings.ReplaceAll(string(a.Refused[0]), "_", " ") + ")"
+		case !a.OK:
+			name += ": failed"
+		}
+		said = append(said, name)
+	}
+	return "(used " + strings.Join(said, ", ") + ")"
 }
 
 // keep has a turn go along with the next ones.

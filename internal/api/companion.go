@@ -46,6 +46,7 @@ type Companion interface {
 	Blame(ctx context.Context, key string) ([]lifecycle.RuleShare, error)
 	Prove(ctx context.Context, name string) (lifecycle.LineageProof, error)
 	Attest(context.Context) (json.RawMessage, error)
+	Absorb(context.Context) (lifecycle.Absorption, error)
 	Invite(ctx context.Context, hub string) (lifecycle.Invited, error)
 	PlanExcise(context.Context, lifecycle.ExcisionRequest) (lifecycle.ExcisionPlan, error)
 	Excisions(context.Context) ([]lifecycle.ExcisionRecord, error)

@@ -51,6 +51,11 @@ func (s *server) attest(w http.ResponseWriter, r *http.Request) {
 	answer(w, envelope, err)
 }
 
+func (s *server) absorb(w http.ResponseWriter, r *http.Request) {
+	what, err := s.companion.Absorb(r.Context())
+	answer(w, what, err)
+}
+
 func (s *server) invite(w http.ResponseWriter, r *http.Request) {
 	var what invitation
 	if err := read(w, r, &what); err != nil {
@@ -122,6 +127,11 @@ func (c *Client) Prove(ctx context.Context, name string) (lifecycle.LineageProof
 // Attest says what the lineage is now, signed by the daemon's device.
 func (c *Client) Attest(ctx context.Context) (json.RawMessage, error) {
 	return get[json.RawMessage](ctx, c, "lineage/attestation")
+}
+
+// Absorb exports what is mature as training data (M-1).
+func (c *Client) Absorb(ctx context.Context) (lifecycle.Absorption, error) {
+	return send[lifecycle.Absorption](ctx, c, "absorb", struct{}{})
 }
 
 // Invite makes an invitation for a further device.

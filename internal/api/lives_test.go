@@ -60,6 +60,7 @@ func (f *fake) Lineage(context.Context) (lifecycle.LineageSummary, error)     { 
 func (f *fake) VerifyLineage(context.Context) (lifecycle.LineageCheck, error) { return checked, f.err }
 func (f *fake) LineageRules(context.Context) ([]lifecycle.LineageRule, error) { return rules, f.err }
 func (f *fake) Attest(context.Context) (json.RawMessage, error)               { return envelope, f.err }
+func (f *fake) Absorb(context.Context) (lifecycle.Absorption, error)          { return absorbed, f.err }
 func (f *fake) Excisions(context.Context) ([]lifecycle.ExcisionRecord, error) {
 	return []lifecycle.ExcisionRecord{record}, f.err
 }
@@ -94,6 +95,8 @@ func (f *fake) ExciseLives(_ context.Context, q lifecycle.ExcisionRequest) (life
 	return excised, f.err
 }
 
+var absorbed = lifecycle.Absorption{Rules: 2, Gists: 1, Data: []byte("{}\n"), Attestation: json.RawMessage(`{"export":1}`)}
+
 var excision = lifecycle.ExcisionRequest{Lives: []string{"3", "ab/c"}, Close: true, Head: "00", Who: "w"}
 
 // ofLives are the questions about lives and the lineage, and what the companion is asked
@@ -114,6 +117,7 @@ var ofLives = []struct {
 	{asked{"blame", func(ctx context.Context, c Companion) (any, error) { return c.Blame(ctx, "a.b/?x") }, shares}, []any{"a.b/?x"}},
 	{asked{"prove", func(ctx context.Context, c Companion) (any, error) { return c.Prove(ctx, "0a/b") }, inLineage}, []any{"0a/b"}},
 	{asked{"attest", func(ctx context.Context, c Companion) (any, error) { return c.Attest(ctx) }, envelope}, nil},
+	{asked{"absorb", func(ctx context.Context, c Companion) (any, error) { return c.Absorb(ctx) }, absorbed}, nil},
 	{asked{"invite", func(ctx context.Context, c Companion) (any, error) { return c.Invite(ctx, "mqtts://h") }, invited}, []any{"mqtts://h"}},
 	{asked{"plan excise", func(ctx context.Context, c Companion) (any, error) { return c.PlanExcise(ctx, excision) }, toExcise}, []any{excision}},
 	{asked{"excise", func(ctx context.Context, c Companion) (any, error) { return c.ExciseLives(ctx, excision) }, excised}, []any{excision}},

@@ -64,6 +64,7 @@ var kinds = []struct {
 	{lifecycle.ErrNoLife, "no-life", "No such life", http.StatusNotFound},
 	{lifecycle.ErrLifeState, "life-state", "Not in this state of the life", http.StatusConflict},
 	{lifecycle.ErrNotInLineage, "not-in-lineage", "Not in the lineage", http.StatusNotFound},
+	{lifecycle.ErrImmature, "immature", "Not to be trained with", http.StatusConflict},
 	{lifecycle.ErrMoved, "lineage-moved", "The lineage has changed", http.StatusConflict},
 	{lifecycle.ErrDamaged, "damaged", "The store is damaged", http.StatusInternalServerError},
 	{lifecycle.ErrCopying, "copying", "A backup is being made", http.StatusConflict},

@@ -74,6 +74,7 @@ func NewHandler(c Companion, more ...Collector) http.Handler {
 	mux.HandleFunc("GET /api/v1/lineage/blame/{key}", s.blame)
 	mux.HandleFunc("GET /api/v1/lineage/proofs/{id}", s.prove)
 	mux.HandleFunc("GET /api/v1/lineage/attestation", s.attest)
+	mux.HandleFunc("POST /api/v1/absorb", s.absorb)
 	mux.HandleFunc("POST /api/v1/invite", s.invite)
 	mux.HandleFunc("POST /api/v1/excise/plan", s.planExcise)
 	mux.HandleFunc("POST /api/v1/excise", s.excise)
