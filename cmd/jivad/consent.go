@@ -409,7 +409,7 @@ var healthWords = map[string]string{
 }
 
 // settleHealth sees that something was said about storing texts about health: it asks
-// where somebody is there to be asked, else the default is recorded. It gives the answer
+// where somebody is there to be asked, else the default stands. It gives the answer
 // that holds.
 func (a *app) settleHealth(ctx context.Context, c companion, yes bool) (string, error) {
 	view, err := c.Consent(ctx)
@@ -425,18 +425,18 @@ func (a *app) settleHealth(ctx context.Context, c companion, yes bool) (string, 
 	if is.Version > 0 {
 		return is.Answer.String(), nil
 	}
-	answer, why := consent.Ask, "the default; nobody was asked"
-	if !yes && isTerminal(a.stdin) && isTerminal(a.stdout) {
-		if answer, err = a.askHealth(); err != nil {
-			return "", err
-		}
-		why = "asked by jivad init"
+	if yes || !isTerminal(a.stdin) || !isTerminal(a.stdout) {
+		return is.Answer.String(), nil
+	}
+	answer, err := a.askHealth()
+	if err != nil || answer == consent.Ask { // nothing is said, and the default stands
+		return answer.String(), err
 	}
 	changes := []consent.Change{{Cell: storage, Answer: answer}}
 	if answer == consent.Allow { // kept and never read would help nobody
 		changes = append(changes, consent.Change{Cell: consent.Cell{Category: consent.Health, Dimension: consent.Access}, Answer: consent.Allow})
 	}
-	_, err = c.SetConsent(ctx, lifecycle.ConsentRequest{Changes: changes, Who: a.whoSays(), Why: why}, nil)
+	_, err = c.SetConsent(ctx, lifecycle.ConsentRequest{Changes: changes, Who: a.whoSays(), Why: "asked by jivad init"}, nil)
 	return answer.String(), err
 }
 
