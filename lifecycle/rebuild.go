@@ -15,6 +15,7 @@ import (
 	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/lifecycle/consent"
 	"github.com/jivad/jivad/lifecycle/export"
+	"github.com/jivad/jivad/lifecycle/projection"
 	"github.com/jivad/jivad/soul"
 )
 
@@ -56,6 +57,13 @@ func Rebuild(ctx context.Context, o Options, x *export.Folder, progress func(Pro
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
 	b := &rebuilding{opts: o, from: x, report: &r, machine: store.Machine()}
+	err = store.Values(projection.PrefixConsent, func(name string, data []byte) error {
+		b.consent = append(b.consent, chitta.Value{Name: name, Data: data})
+		return nil
+	})
+	if err != nil {
+		return r, err
+	}
 	written, err := store.Value(valueCurrent) // SOUL.md as init made it
 	if err != nil && !errors.Is(err, chitta.ErrNotFound) {
 		return r, err
@@ -120,6 +128,9 @@ type rebuilding struct {
 	today []told
 	soul  []byte
 	given string
+	// consent is what the person said of it to the companion that is filled: an export
+	// does not say it, and it holds for what comes.
+	consent []chitta.Value
 }
 
 // told is what the export says of an impression, and where.
@@ -161,7 +172,7 @@ func (b *rebuilding) values(state *fold.State) ([]chitta.Value, error) {
 	if err := b.compare(state); err != nil {
 		return nil, err
 	}
-	var out []chitta.Value
+	out := slices.Clone(b.consent)
 	add := func(name string, data []byte) { out = append(out, chitta.Value{Name: name, Data: data}) }
 	for i, s := range b.from.Sessions() {
 		if s.Trend == nil {

@@ -480,7 +480,7 @@ func TestNothingIsHeldBetweenLives(t *testing.T) {
 		return l, p.Rules()
 	}
 	other := newWorld(t)
-	for _, prefix := range []string{nameGenesis, prefixMember, prefixBatch, prefixConsent, nameSatisfaction} {
+	for _, prefix := range []string{nameGenesis, prefixMember, prefixBatch, PrefixConsent, nameSatisfaction} {
 		_ = w.store.Values(prefix, func(name string, data []byte) error { other.store.records[name] = data; return nil })
 	}
 	key, err := os.ReadFile(filepath.Join(w.dir, KeyFile))

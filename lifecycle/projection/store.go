@@ -35,7 +35,10 @@ type Store interface {
 // ErrNotFound: nothing is kept under that name. A Store returns one that is it.
 var ErrNotFound = errors.New("not found")
 
-// The names of the records.
+// PrefixConsent begins the names of the records of consent.
+const PrefixConsent = "consent/"
+
+// The names of the others.
 const (
 	nameGenesis      = "lineage/genesis"
 	prefixMember     = "lineage/member/"
@@ -46,7 +49,6 @@ const (
 	prefixDraft      = "life/draft/"
 	prefixKit        = "life/kit/"
 	prefixAct        = "life/act/"
-	prefixConsent    = "consent/"
 	nameSatisfaction = "satisfaction"
 )
 
@@ -58,7 +60,7 @@ func actName(life int64, n int) string {
 }
 func batchName(n int) string         { return fmt.Sprintf(prefixBatch+"%010d", n) }
 func excisionName(n int) string      { return fmt.Sprintf(prefixExcision+"%010d", n) }
-func consentName(version int) string { return fmt.Sprintf(prefixConsent+"%010d", version) }
+func consentName(version int) string { return fmt.Sprintf(PrefixConsent+"%010d", version) }
 
 // genesis is what a lineage began with.
 type genesis struct {
@@ -130,7 +132,7 @@ func (p *Projections) loadLives() error {
 
 func (p *Projections) loadConsent() error {
 	var records []consent.Record
-	err := p.o.Store.Values(prefixConsent, func(name string, data []byte) error {
+	err := p.o.Store.Values(PrefixConsent, func(name string, data []byte) error {
 		r, err := consent.ParseRecord(data)
 		if err != nil {
 			return unreadable(name, err)
