@@ -209,6 +209,28 @@ func TestSoulOfBeforeTheFirstLife(t *testing.T) {
 	}
 }
 
+// A life costs an entry nothing: but for the first of a session it is one transaction and
+// two syncs, as without.
+func TestALifeCostsAnEntryNothing(t *testing.T) {
+	w := newWorld(t)
+	c := w.lived(t)
+	w.write(t, c, "The first has a life be born.")
+	before := c.Meters()
+	for i := range 10 {
+		w.write(t, c, "And entry "+strings.Repeat("x", i+1)+" after it.")
+	}
+	after := c.Meters()
+	if n := after.Transactions - before.Transactions; n != 10 {
+		t.Errorf("%d transactions for 10 entries", n)
+	}
+	if n := after.Syncs - before.Syncs; n > 20 {
+		t.Errorf("%d syncs for 10 entries", n)
+	}
+	if all, err := c.Lives(t.Context(), 1); err != nil || all[0].Spent.Events != 11 {
+		t.Errorf("%+v %v", all, err)
+	}
+}
+
 // The bound of entries ends a life with the entry that reaches it.
 func TestTheLastEntryEndsALife(t *testing.T) {
 	w := newWorld(t)

@@ -225,9 +225,10 @@ func (p *Projections) consequence(q tools.Proposal) tools.Verdict {
 	return tools.Verdict{Answer: tools.Allow}
 }
 
-// Entry counts an entry of the life: write is given the record of it, to be written in
-// the transaction of the entry, and what it wrote is durable when it returns nil. Without
-// a life there is no record. said tells of what was spoken to the companion.
+// Entry counts an entry of the life: write is given the record of it where it begins with
+// the entry, or its session does, to be written in the transaction of the entry, and what
+// it wrote is durable when it returns nil. How many entries there were is written at the
+// end of the life: a crash ends it, so no more depends on that. said tells of what was spoken to the companion.
 func (p *Projections) Entry(session int, text string, said bool, write func(values []Value) error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -242,11 +243,15 @@ func (p *Projections) Entry(session int, text string, said bool, write func(valu
 	}
 	next.Session = session
 	next.Spent.Events++
-	v, err := lifeValue(&next)
-	if err != nil {
-		return err
+	var values []Value
+	if next.State != l.life.State || next.Session != l.life.Session {
+		v, err := lifeValue(&next)
+		if err != nil {
+			return err
+		}
+		values = []Value{v}
 	}
-	if err := write([]Value{v}); err != nil {
+	if err := write(values); err != nil {
 		return err
 	}
 	p.keep(l, next)
