@@ -30,6 +30,12 @@ func (s *slow) RememberAll(_ context.Context, turns []lifecycle.Turn) ([]lifecyc
 	return make([]lifecycle.Receipt, len(turns)), nil
 }
 
+func (s *slow) all() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.kept)
+}
+
 // Turns that come while others are being embedded are remembered together, in their order,
 // and none is lost where the daemon ends.
 func TestTurnsThatWaitAreRememberedTogether(t *testing.T) {
@@ -51,13 +57,13 @@ func TestTurnsThatWaitAreRememberedTogether(t *testing.T) {
 				if !ends {
 					time.Sleep(time.Minute + 1)
 					synctest.Wait()
-					if len(s.kept) != 1 || d.waiting() != 99 {
-						t.Errorf("%d kept and %d wait after a minute", len(s.kept), d.waiting())
+					if n := len(s.all()); n != 1 || d.waiting() != 99 {
+						t.Errorf("%d kept and %d wait after a minute", n, d.waiting())
 					}
 				}
 				d.close(t.Context())
-				if took := time.Since(began); !slices.Equal(s.kept, said) || took != 5*time.Minute {
-					t.Errorf("%d kept of 100, after %v", len(s.kept), took)
+				if took := time.Since(began); !slices.Equal(s.all(), said) || took != 5*time.Minute {
+					t.Errorf("%d kept of 100, after %v", len(s.all()), took)
 				}
 			})
 		})
