@@ -104,21 +104,24 @@ type acting struct{ http.RoundTripper }
 // RoundTrip makes of all answers of the model one: those between which it uses tools.
 func (a acting) RoundTrip(r *http.Request) (*http.Response, error) {
 	e := exchangeOf(r.Context())
+	if e == nil || len(e.offers) == 0 {
+		return a.RoundTripper.RoundTrip(r)
+	}
+	request := parseObject(e.ask.body) // which is let go of once it is sent
 	response, err := a.RoundTripper.RoundTrip(r)
-	if err != nil || e == nil || len(e.offers) == 0 || response.StatusCode != http.StatusOK {
+	if err != nil || response.StatusCode != http.StatusOK {
 		return response, err
 	}
 	in, out := io.Pipe()
 	first := response.Body
-	go func() { out.CloseWithError(a.pass(r, e, first, out)) }()
+	go func() { out.CloseWithError(a.pass(r, e, request, first, out)) }()
 	response.Body, response.ContentLength = in, -1
 	response.Header.Del("Content-Length")
 	return response, nil
 }
 
 // pass writes what the model says to out, and does what it asks for in between.
-func (a acting) pass(r *http.Request, e *exchange, body io.ReadCloser, out io.Writer) error {
-	request := parseObject(e.ask.body)
+func (a acting) pass(r *http.Request, e *exchange, request object, body io.ReadCloser, out io.Writer) error {
 	for round := 1; ; round++ {
 		said, calls, err := passed(body, out, round <= mostRounds)
 		if err != nil || len(calls) == 0 {
