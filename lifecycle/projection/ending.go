@@ -68,20 +68,22 @@ type kit struct {
 func (p *Projections) Distil(ctx context.Context, writer distil.Writer) (waiting int, err error) {
 	p.mu.Lock()
 	p.tick()
-	due := p.sorted()
-	p.mu.Unlock()
-	for _, l := range due {
-		if l.State != lives.Withdrawn {
-			continue
-		}
-		if !l.Due() {
+	var due []int64
+	for _, l := range p.sorted() {
+		switch {
+		case l.State != lives.Withdrawn:
+		case l.Due():
+			due = append(due, l.Sequence)
+		default:
 			waiting++
-			continue
 		}
-		failed := p.distil(ctx, l.Sequence, writer)
+	}
+	p.mu.Unlock()
+	for _, n := range due {
+		failed := p.distil(ctx, n, writer)
 		if failed == nil {
 			p.mu.Lock()
-			if p.open[l.Sequence] != nil {
+			if p.open[n] != nil {
 				waiting++
 			}
 			p.mu.Unlock()
@@ -90,7 +92,7 @@ func (p *Projections) Distil(ctx context.Context, writer distil.Writer) (waiting
 		if ctx.Err() != nil {
 			return waiting, ctx.Err()
 		}
-		err = errors.Join(err, p.fail(ctx, l.Sequence, failed))
+		err = errors.Join(err, p.fail(ctx, n, failed))
 	}
 	return waiting, err
 }
