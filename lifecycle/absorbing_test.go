@@ -54,7 +54,7 @@ func TestAbsorb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := c.SayConsent(t.Context(), "a test", "", changes); err != nil {
+	if _, err := c.SetConsent(t.Context(), lifecycle.ConsentRequest{Changes: changes, Who: "a test"}, nil); err != nil {
 		t.Fatal(err)
 	}
 	out, err := c.Absorb(t.Context())

@@ -14,7 +14,6 @@ import (
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/chitta/fold"
-	"github.com/jivad/jivad/lifecycle/consent"
 	"github.com/jivad/jivad/lifecycle/distil"
 	"github.com/jivad/jivad/lifecycle/lives"
 	"github.com/jivad/jivad/lifecycle/manifest"
@@ -279,6 +278,10 @@ func (c *Companion) overBy() string {
 	if s := c.session(); s.Open && int(s.Number) == l.Session {
 		nextDay = s.Date != c.today()
 	}
+	if at, ok := c.lives.RollAt(); ok {
+		now, _ := c.opts.Now()
+		nextDay = nextDay || localDay(l.Born.Time, c.opts.Location, at) != localDay(now, c.opts.Location, at)
+	}
 	return c.lives.Over(nextDay)
 }
 
@@ -430,9 +433,4 @@ func (p patientWriter) Propose(ctx context.Context, task distil.Task) ([]distil.
 	asking, stop := p.c.patiently(ctx)
 	defer stop()
 	return p.w.Propose(asking, task)
-}
-
-// SayConsent says something about consent; see projection.Projections.SetConsent.
-func (c *Companion) SayConsent(ctx context.Context, who, why string, changes []consent.Change) (consent.Record, consent.Plan, error) {
-	return c.lives.SetConsent(ctx, who, why, changes)
 }

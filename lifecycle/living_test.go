@@ -231,6 +231,31 @@ func TestALifeCostsAnEntryNothing(t *testing.T) {
 	}
 }
 
+// A manifest that names a time of day has the life end then, in the midst of a day.
+func TestALifeEndsAtItsTimeOfDay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		c := w.lived(t)
+		text := strings.Replace(searching, "[[grants]]", "[life]\nroll = \"09:30\"\n[[grants]]", 1)
+		if err := os.WriteFile(filepath.Join(w.dir, lifecycle.ManifestFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- c.Run(t.Context()) }()
+		w.write(t, c, "At eight.")
+		w.clock.set(at("2026-03-10 09:29"))
+		time.Sleep(2 * time.Minute)
+		if all, err := c.Lives(t.Context(), 10); err != nil || len(all) != 1 || all[0].State != lives.Active {
+			t.Errorf("%+v %v", all, err)
+		}
+		w.clock.set(at("2026-03-10 09:31"))
+		time.Sleep(2 * time.Minute)
+		if all, err := c.Lives(t.Context(), 10); err != nil || all[0].State == lives.Active || all[0].Reason != lives.ByDay {
+			t.Errorf("%+v %v", all, err)
+		}
+	})
+}
+
 // The bound of entries ends a life with the entry that reaches it.
 func TestTheLastEntryEndsALife(t *testing.T) {
 	w := newWorld(t)

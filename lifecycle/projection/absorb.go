@@ -20,16 +20,7 @@ var ErrImmature = errors.New("this may not become part of a model yet")
 type ImmatureError struct{ Missing []lives.Lack }
 
 // Error lists it, one thing in a line, each with what mends it.
-func (e *ImmatureError) Error() string {
-	s := ErrImmature.Error() + ":"
-	for _, m := range e.Missing {
-		s += "\n  " + m.What
-		if m.Mend != "" {
-			s += ": " + m.Mend
-		}
-	}
-	return s
-}
+func (e *ImmatureError) Error() string { return listed(ErrImmature, e.Missing) }
 
 // Unwrap gives ErrImmature.
 func (e *ImmatureError) Unwrap() error { return ErrImmature }

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -92,7 +93,7 @@ func (p *Projections) permit(ctx context.Context, call tools.Call) (*tools.Act, 
 	}
 	p.tick()
 	if err := l.life.MayAct(lives.Moment{}); err != nil {
-		l.over = cmpOr(l.over, reasonOf(l))
+		l.over = cmp.Or(l.over, reasonOf(l))
 		return nil, nil, Acted{Text: "Refused: " + err.Error(), Refused: []tools.Code{Over}}, nil
 	}
 	d := tools.Permit(call, l.birth.Grants, l.birth.Set, tools.Gates{Consent: p.consented, Consequence: p.consequence})
@@ -182,7 +183,7 @@ func (p *Projections) done(ctx context.Context, l *living, call tools.Call, act 
 		return err
 	}
 	p.keep(l, next)
-	l.over = cmpOr(l.over, reasonOf(l))
+	l.over = cmp.Or(l.over, reasonOf(l))
 	return nil
 }
 
@@ -260,7 +261,7 @@ func (p *Projections) Entry(session int, text string, said bool, write func(valu
 		kind = distil.Said
 	}
 	l.trace.Add(distil.Act{Kind: kind, Text: text})
-	l.over = cmpOr(l.over, reasonOf(l))
+	l.over = cmp.Or(l.over, reasonOf(l))
 	return nil
 }
 
@@ -270,8 +271,19 @@ func (p *Projections) Gap(gap float64) {
 	defer p.mu.Unlock()
 	if l := p.living; l != nil {
 		l.life.Spent.Gap = &gap
-		l.over = cmpOr(l.over, reasonOf(l))
+		l.over = cmp.Or(l.over, reasonOf(l))
 	}
+}
+
+// RollAt is the time of day, from midnight, at which the manifest of the life that is lived
+// has a day begin; false where it leaves that to the settings.
+func (p *Projections) RollAt() (time.Duration, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.living == nil {
+		return 0, false
+	}
+	return p.living.m.Life.RollAt()
 }
 
 // Over tells why the life is to end, empty while it is not or none is lived.
@@ -315,11 +327,4 @@ func (p *Projections) tick() {
 			l.Obligation.Waited += passed
 		}
 	}
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

@@ -1,6 +1,7 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,7 +33,7 @@ func (p *Projections) Withdraw(reason string, write func(values []Value) error) 
 	}
 	p.tick()
 	next := l.life
-	if err := next.Withdraw(cmpOr(l.over, reason), p.stamp()); err != nil {
+	if err := next.Withdraw(cmp.Or(l.over, reason), p.stamp()); err != nil {
 		return err
 	}
 	v, err := lifeValue(&next)

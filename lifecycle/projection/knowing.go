@@ -231,34 +231,6 @@ func (p *Projections) Consent() (*consent.Chain, error) {
 	return consent.Fold(p.consents.Records())
 }
 
-// SetConsent says something about consent, and tells what it takes away, which is to be
-// done at once. It is durable when it returns. Errors: those of consent.Chain.Next.
-func (p *Projections) SetConsent(ctx context.Context, who, why string, changes []consent.Change) (consent.Record, consent.Plan, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	id, err := newID()
-	if err != nil {
-		return consent.Record{}, consent.Plan{}, err
-	}
-	now, trusted := p.o.Now()
-	r, err := p.consents.Next(consent.Said{ID: id, Who: who, Why: why, When: now, ClockTrusted: trusted, Changes: changes})
-	if err != nil {
-		return r, consent.Plan{}, err
-	}
-	data, err := r.Canonical()
-	if err != nil {
-		return r, consent.Plan{}, err
-	}
-	if err := p.o.Store.Put(ctx, Value{consentName(r.Version), data}); err != nil {
-		return r, consent.Plan{}, err
-	}
-	before := p.consents.Grid()
-	if err := p.consents.Append(r); err != nil {
-		return r, consent.Plan{}, err
-	}
-	return r, consent.PlanOf(before, p.consents.Grid()), nil
-}
-
 // Models are the versions of the principal's satisfaction model.
 func (p *Projections) Models() distil.Models {
 	p.mu.Lock()

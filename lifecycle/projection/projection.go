@@ -33,7 +33,7 @@ type Options struct {
 	Manifest func() (manifest.Manifest, error)
 	// Found tells what of it is there, but for the lineage and consent.
 	Found func(ctx context.Context, m manifest.Manifest) manifest.Found
-	// Idle and NextDay are the bounds that the manifest leaves to the settings.
+	// Idle is the bound that the manifest may leave to the settings.
 	Idle time.Duration
 	// Seen gives the texts that a session had before it: what may not survive in a rule.
 	// said are those that were spoken to the companion, in order.
@@ -102,9 +102,12 @@ var ErrUnborn = errors.New("the next life cannot be born")
 type UnbornError struct{ Missing []lives.Lack }
 
 // Error lists it, one thing in a line, each with what mends it.
-func (e *UnbornError) Error() string {
-	s := ErrUnborn.Error() + ":"
-	for _, m := range e.Missing {
+func (e *UnbornError) Error() string { return listed(ErrUnborn, e.Missing) }
+
+// listed is an error with all that is missing, one thing in a line.
+func listed(err error, missing []lives.Lack) string {
+	s := err.Error() + ":"
+	for _, m := range missing {
 		s += "\n  " + m.What
 		if m.Mend != "" {
 			s += ": " + m.Mend
