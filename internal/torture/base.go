@@ -131,6 +131,7 @@ func bases() map[string]ground {
 		}},
 	}
 	maps.Copy(all, copyBases())
+	maps.Copy(all, livesBases())
 	return all
 }
 

@@ -28,6 +28,7 @@ const (
 	kindState   = "state"   // the deed done again leads to another state
 	kindFailed  = "failed"  // something failed that nothing disturbed
 	kindMessage = "message" // a failure was not told clearly
+	kindLife    = "life"    // a life owes what it must not, or is not where it must be
 	kindCrash   = "crash"   // a panic
 	kindHang    = "hang"    // it did not end
 	kindLeft    = "left"    // rubbish was left lying

@@ -79,3 +79,29 @@ func (c *client) Verify(ctx context.Context, full bool, progress func(lifecycle.
 		return c.daemon.Verify(ctx, full, progress)
 	})
 }
+
+func (c *client) Talk(ctx context.Context, said string) (lifecycle.TalkReport, error) {
+	return within(ctx, c.most, func(ctx context.Context) (lifecycle.TalkReport, error) {
+		return c.daemon.Talk(ctx, lifecycle.TalkRequest{Said: said}, func(string) error { return nil })
+	})
+}
+
+func (c *client) Rate(ctx context.Context, life int64, valence float64) (lifecycle.Life, error) {
+	return within(ctx, c.most, func(ctx context.Context) (lifecycle.Life, error) { return c.daemon.Rate(ctx, life, valence) })
+}
+
+func (c *client) Lives(ctx context.Context, most int) ([]lifecycle.Life, error) {
+	return within(ctx, c.most, func(ctx context.Context) ([]lifecycle.Life, error) { return c.daemon.Lives(ctx, most) })
+}
+
+func (c *client) Lineage(ctx context.Context) (lifecycle.LineageSummary, error) {
+	return within(ctx, c.most, c.daemon.Lineage)
+}
+
+func (c *client) VerifyLineage(ctx context.Context) (lifecycle.LineageCheck, error) {
+	return within(ctx, c.most, c.daemon.VerifyLineage)
+}
+
+func (c *client) Excisions(ctx context.Context) ([]lifecycle.ExcisionRecord, error) {
+	return within(ctx, c.most, c.daemon.Excisions)
+}

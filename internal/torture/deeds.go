@@ -115,6 +115,9 @@ func deeds() []deed {
 			return r.verb(ctx, nil, "reembed")
 		}},
 		{name: "export", verb: "export", base: "diary", do: export, look: lookAtExport},
+		{name: "live", verb: "lives", base: "unlived", daemon: true, live: true, weight: 4, free: true, do: liveLives, look: func(ctx context.Context, r *round) error { return r.lookAtLives(ctx) }},
+		{name: "excise", verb: "excise", base: "taught", do: exciseFirst, look: lookAtExcision},
+		{name: "excise-client", verb: "excise", base: "taught", daemon: true, client: true, do: exciseFirst, look: lookAtExcision},
 		{name: "import-export", verb: "export", base: "moving", alone: true, do: importExport},
 	}
 }

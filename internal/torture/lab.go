@@ -29,6 +29,8 @@ type lab struct {
 	// cards are all pairs that can be had here, dealt those of a turn, shuffled.
 	cards, dealt []pair
 	turn         int
+	// model is what lives think with, nil until one needs it.
+	model *model
 }
 
 // newLab makes the folders and the program.

@@ -45,6 +45,18 @@ func TestMutantsAreFound(t *testing.T) {
 			}},
 			deeds: "forget", faults: "kill-call", kinds: []string{kindLost, kindFailed}, // no daemon, whose backups come between
 		},
+		{
+			variant: variant{name: "lives-on", file: filepath.Join("lifecycle", "projection", "projection.go"), swaps: [][2]string{
+				{"			if err := l.Withdraw(lives.ByCrash, p.stamp()); err != nil {\n				return err\n			}\n", "			continue\n"},
+			}},
+			deeds: "live", faults: "kill-call", kinds: []string{kindLife},
+		},
+		{
+			variant: variant{name: "merges-apart", file: filepath.Join("lifecycle", "projection", "ending.go"), swaps: [][2]string{
+				{"	if err := p.put(ctx, &next, values...); err != nil {\n		if merged", "	if err := errors.Join(p.o.Store.Put(ctx, values...), p.put(ctx, &next)); err != nil {\n		if merged"},
+			}},
+			deeds: "live", faults: "kill-call", kinds: []string{kindLife, kindHang, kindVerify},
+		},
 	} {
 		t.Run(m.name, func(t *testing.T) {
 			l, err := newLab(t.Context(), shortDir(t), "", 1)

@@ -69,6 +69,9 @@ type round struct {
 	ended []int
 	// made is true once a copy was acknowledged.
 	forgot, made bool
+	// judged are lives, excised is true once the first was taken out.
+	judged  []int64
+	excised bool
 
 	outcome
 	// length and changes are measured where there is no fault.

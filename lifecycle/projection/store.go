@@ -164,7 +164,7 @@ func (p *Projections) loadLineage() (*lineage.Lineage, error) {
 			if err != nil {
 				return fmt.Errorf("%s: a distillate of it: %w", name, err)
 			}
-			d, err := lineage.Parse(data)
+			d, err := lineage.ParseKept(data) // the version below is one of its digest
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}

@@ -9,14 +9,18 @@ import (
 	"github.com/jivad/jivad/soul/lineage"
 )
 
-// filled is a lineage of n distillates of as many lives, merged by size in a batch.
+// filled is a lineage of n distillates of as many lives, each signed, merged by size in a batch.
 func filled(b *testing.B, n, size int) *lineage.Lineage {
 	b.Helper()
 	rng := rand.New(rand.NewPCG(1, uint64(n))) //nolint:gosec // to be repeated
 	l := lineage.New(root, identity)
 	batch := make([]*lineage.Distillate, 0, size)
 	for i := range n {
-		batch = append(batch, made(rng, uint64(i), idOf('l', uint64(i))))
+		d := made(rng, uint64(i), idOf('l', uint64(i)))
+		if err := d.Sign(device(1)); err != nil {
+			b.Fatal(err)
+		}
+		batch = append(batch, d)
 		if len(batch) == size || i == n-1 {
 			merge(b, l, batch...)
 			batch = batch[:0]

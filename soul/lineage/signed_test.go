@@ -174,3 +174,31 @@ func TestAttestations(t *testing.T) {
 		t.Errorf("nothing: %v", err)
 	}
 }
+
+// The digest that a distillate is parsed with is that of its payload, also where its
+// words look like a signature.
+func TestTheDigestOfWhatIsParsed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3)) //nolint:gosec // to be repeated
+	for n := range uint64(500) {
+		d := made(rng, n, idOf('l', n))
+		if n%2 == 0 {
+			d.Dispositions[0].Guidance = `tool fare, argument way: ,"signature":"` + strings.Repeat("0", 9)
+		}
+		if err := d.Sign(device(1)); err != nil {
+			t.Fatal(err)
+		}
+		data, err := d.Canonical()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := lineage.Parse(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh, want := lineage.New(root, identity), digestOf(t, d)
+		merge(t, fresh, got)
+		if members := fresh.Members(); len(members) != 1 || members[0] != want {
+			t.Fatalf("%d: parsed with %v, its digest is %s", n, members, want)
+		}
+	}
+}
