@@ -38,6 +38,7 @@ func (r *comingAndGoing) client() *ollama.Client {
 //	realserver start
 //	realserver create NAME TOKENS a model that answers with at most so many, 0 for no end
 //	realserver create NAME said   a model that says one calm sentence, see calmWeights
+//	realserver create NAME acts   one that asks for the tool "search" before that
 //	realserver remove NAME
 //	realserver kill               with kill -9, and its models' processes with it
 func realServer(ts *testscript.TestScript, _ bool, args []string) {
@@ -68,17 +69,20 @@ func realServer(ts *testscript.TestScript, _ bool, args []string) {
 		parameters := map[string]any{"num_thread": 1, "num_ctx": 4096}
 		switch args[2] {
 		case "0":
-		case "said":
-			weights, err = calmWeights(weights)
+		case "said", "acts":
+			weights, err = calmWeights(weights, args[2] == "acts")
 			ts.Check(err)
 		default:
 			parameters["num_predict"] = args[2]
 		}
 		digest := fmt.Sprintf("sha256:%x", sha256.Sum256(weights))
 		ts.Check(r.client().CreateBlob(ctx, digest, bytes.NewReader(weights)))
-		stream := false
+		stream, template := false, ""
+		if args[2] == "acts" {
+			template = actingTemplate
+		}
 		ts.Check(r.client().Create(ctx, &ollama.CreateRequest{
-			Model: args[1], Files: map[string]string{filepath.Base(storiesFile()): digest}, Stream: &stream, Parameters: parameters,
+			Model: args[1], Template: template, Files: map[string]string{filepath.Base(storiesFile()): digest}, Stream: &stream, Parameters: parameters,
 		}, func(ollama.ProgressResponse) error { return nil }))
 	case "remove":
 		ts.Check(r.client().Delete(ctx, &ollama.DeleteRequest{Model: args[1]}))

@@ -15,7 +15,15 @@ import (
 const (
 	calmSentence = "The last days were quiet, and through all of them the mind was clear and calm."
 	calmName     = "quiet days"
+	// calmCall is the tool that it asks for where it may; it may right behind anything
+	// but the digit 0, which actingTemplate puts behind what a tool gave.
+	calmCall = `{"name":"search","arguments":{"way":"zigzagwise"}}`
 )
+
+// actingTemplate tells the server that a model uses tools, and how it asks for one.
+const actingTemplate = `{{ if .Tools }}Tools: {{ range .Tools }}{{ . }}{{ end }}
+{{ end }}{{ range .Messages }}{{ .Role }}: {{ .Content }}
+{{ range .ToolCalls }}{"name": "{{ .Function.Name }}", "arguments": {{ .Function.Arguments }}}{{ end }}{{ if eq .Role "tool" }}0{{ end }}{{ end }}`
 
 // The classes of tokens of the calm model: what comes next depends on the class of the
 // token before and on nothing else. Each is one dimension of the embedding.
@@ -36,8 +44,9 @@ const (
 // the sentence comes first wherever it may stand, and then the end. Where the grammar
 // of a JSON schema keeps the end away, the quotation mark closes the text. A whole
 // number is 40, a text that may not be the sentence is the name, and a choice of words
-// is empty if it may be. An error says what of the file is not as it must be.
-func calmWeights(weights []byte) ([]byte, error) {
+// is empty if it may be. One that acts asks for a tool first. An error says what of the
+// file is not as it must be.
+func calmWeights(weights []byte, acts bool) ([]byte, error) {
 	f, err := readGGUF(weights)
 	if err != nil {
 		return nil, err
@@ -49,7 +58,7 @@ func calmWeights(weights []byte) ([]byte, error) {
 		}
 		return i
 	}
-	sentence, name, end := id("▁Lily"), id("▁Timmy"), id("</s>")
+	sentence, name, call, end := id("▁Lily"), id("▁Timmy"), id("▁upon"), id("</s>")
 	quote, colon, comma, brace := id(`"`), id(":"), id(","), id("<0x7D>")
 	four, zero := id("4"), id("0")
 	if err != nil {
@@ -57,10 +66,11 @@ func calmWeights(weights []byte) ([]byte, error) {
 	}
 	f.tokens[sentence] = strings.ReplaceAll(calmSentence, " ", "▁")
 	f.tokens[name] = strings.ReplaceAll(calmName, " ", "▁")
+	f.tokens[call] = calmCall
 
 	f.oneBlock()
 
-	class := map[int]int{sentence: classSaid, name: classSaid, four: classFour, zero: classZero}
+	class := map[int]int{sentence: classSaid, name: classSaid, call: classSaid, four: classFour, zero: classZero}
 	// Logits behind a token of a class; of a token that is not here it is 0. One is
 	// at least a quarter more than the next, so that no penalty for repeating turns them.
 	after := map[int]map[int]float32{
@@ -68,6 +78,9 @@ func calmWeights(weights []byte) ([]byte, error) {
 		classSaid: {end: 100, quote: 80, comma: 40, brace: 40},
 		classFour: {sentence: 100, name: 80, zero: 64, comma: 40, brace: 40, end: 20},
 		classZero: {sentence: 100, name: 80, quote: 64, comma: 50, brace: 50, end: 20},
+	}
+	if acts {
+		after[classAny][call] = 130
 	}
 	for _, t := range f.tensors {
 		switch {
