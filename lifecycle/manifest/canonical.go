@@ -42,7 +42,6 @@ type canonicalForm struct {
 	} `json:"life"`
 	Distillation struct {
 		WrittenBy string           `json:"written_by"`
-		Names     []string         `json:"names"` // sorted, each once
 		Implicit  bool             `json:"implicit"`
 		Window    int64            `json:"judgement_window"`
 		Signals   map[string]int64 `json:"signals"`
@@ -50,10 +49,11 @@ type canonicalForm struct {
 }
 
 // Canonical is the canonical form (RFC 8785) of all of a manifest, defaults filled in: the
-// same for every way of writing the same thing. The order of tools, grants, names and
-// the scope of consent says nothing; that of lists within a tool does. It holds the
-// mission and the names, and is as private as they are. No error comes of a manifest that
-// Check is content with.
+// same for every way of writing the same thing. The order of tools, grants and the scope
+// of consent says nothing; that of lists within a tool does. The names that no rule may
+// hold are left out: its digest leaves the device with what lives are distilled to, and
+// names can be guessed. It holds the mission, and is as private as that is. No error comes
+// of a manifest that Check is content with.
 func (m Manifest) Canonical() ([]byte, error) {
 	out := canonicalForm{Form: Form, Mission: strings.TrimSpace(m.Mission), Consent: []string{}}
 	for _, cell := range m.Scope() {
@@ -80,9 +80,6 @@ func (m Manifest) Canonical() ([]byte, error) {
 
 	d := &out.Distillation
 	d.WrittenBy, d.Implicit = m.Distillation.WrittenBy, m.Distillation.Satisfaction.Implicit
-	d.Names = append([]string{}, m.Distillation.Names...)
-	slices.Sort(d.Names)
-	d.Names = slices.Compact(d.Names)
 	if d.Window = int64(m.Distillation.Satisfaction.Window / time.Second); d.Window == 0 {
 		d.Window = int64(distil.JudgementWindow / time.Second)
 	}

@@ -130,6 +130,12 @@ func TestDigestChangesWithEachField(t *testing.T) {
 		m := full()
 		change(&m)
 		d := digest(t, m)
+		if name == "Distillation.Names" {
+			if d != base { // it could be guessed from the id, which leaves the device
+				t.Error("the names are in the id")
+			}
+			continue
+		}
 		if before, twice := seen[d]; twice {
 			t.Errorf("with %s changed the id is that of %s changed", name, before)
 		}
@@ -187,7 +193,7 @@ func TestCanonicalForm(t *testing.T) {
 	if d := digest(t, full()); d != sha256.Sum256(data) {
 		t.Error("the id is not the SHA-256 of the canonical form")
 	}
-	const want = `{"consent":["behavioural.storage","behavioural.access"],"distillation":{"implicit":false,"judgement_window":86400,"names":[],"signals":{},"written_by":"auto"},"form":"jivad/manifest/1","grants":[],"life":{"idle":0,"max_events":0,"max_failures":5,"roll":"","ttl":86400,"witness_gap":0},"mission":"` + DefaultMission + `","substrate":{"builtin":true,"chat":"","digest":"","embedder":"","embedder_digest":"","lineage":"head"},"tools":[]}`
+	const want = `{"consent":["behavioural.storage","behavioural.access"],"distillation":{"implicit":false,"judgement_window":86400,"signals":{},"written_by":"auto"},"form":"jivad/manifest/1","grants":[],"life":{"idle":0,"max_events":0,"max_failures":5,"roll":"","ttl":86400,"witness_gap":0},"mission":"` + DefaultMission + `","substrate":{"builtin":true,"chat":"","digest":"","embedder":"","embedder_digest":"","lineage":"head"},"tools":[]}`
 	if data, err = Default().Canonical(); err != nil || string(data) != want {
 		t.Errorf("the default is\n%s\nand was\n%s", data, want)
 	}
