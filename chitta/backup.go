@@ -54,7 +54,7 @@ func (s *Store) Backup(ctx context.Context, o BackupOptions) (BackupResult, erro
 	if o.Progress == nil {
 		o.Progress = func(string, uint64, uint64) {}
 	}
-	write := func(path string) error { return s.copyTo(ctx, path, o.Progress) }
+	write := func(ctx context.Context, path string) error { return s.copyTo(ctx, path, o.Progress) }
 	for {
 		r, err := s.makeBackup(ctx, o, write, func(f func() error) error { return s.exclusively(ctx, f) })
 		if errors.Is(err, errReplaced) {
@@ -69,8 +69,10 @@ func (s *Store) Backup(ctx context.Context, o BackupOptions) (BackupResult, erro
 
 // makeBackup has write fill a file under a hidden name, reads it again, and gives
 // it its own name, while alone keeps everybody else off.
-func (s *Store) makeBackup(ctx context.Context, o BackupOptions, write func(path string) error, alone func(func() error) error) (r BackupResult, err error) {
-	if !s.touched.begin() {
+func (s *Store) makeBackup(ctx context.Context, o BackupOptions, write func(ctx context.Context, path string) error, alone func(func() error) error) (r BackupResult, err error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	if !s.touched.begin(stop) {
 		return r, ErrCopying
 	}
 	defer s.touched.end()
@@ -89,10 +91,13 @@ func (s *Store) makeBackup(ctx context.Context, o BackupOptions, write func(path
 	temp := filepath.Join(folder, fmt.Sprintf("%s%d%s", backupTemp(id), os.Getpid(), tempSuffix))
 	defer func() {
 		if err != nil {
+			if errors.Is(context.Cause(ctx), errReplaced) {
+				err = errReplaced
+			}
 			err = errors.Join(s.notBackedUp(folder, err), removeIfThere(temp))
 		}
 	}()
-	if err := write(temp); err != nil {
+	if err := write(ctx, temp); err != nil {
 		return r, s.explained("back up", err)
 	}
 	dropCached(temp) // so that what is read comes from the disk

@@ -26,7 +26,7 @@ type TextDrop struct {
 // Until the new file is in place nothing has changed, and ctx may end it. Copies of
 // before still hold what went, until DropCopies.
 func (s *Store) DropTexts(ctx context.Context, d TextDrop) error {
-	return s.exclusively(ctx, func() error {
+	return s.anew(ctx, func() error {
 		if s.broken != nil {
 			return s.broken
 		}

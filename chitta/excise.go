@@ -315,7 +315,7 @@ func (p *plan) openLater(opened fold.Event, settings []fold.Event) {
 // The state afterwards is, bit for bit, that of a store that never had them.
 func (s *Store) Excise(ctx context.Context, x Excision) (Excised, error) {
 	var out Excised
-	err := s.exclusively(ctx, func() error {
+	err := s.anew(ctx, func() error {
 		if s.broken != nil {
 			return s.broken
 		}
@@ -467,6 +467,16 @@ func (s *Store) exclusively(ctx context.Context, f func() error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// anew is exclusively for what writes the store anew: a copy that is being made meanwhile,
+// which holds what goes, is gone when it returns, and is made again.
+func (s *Store) anew(ctx context.Context, f func() error) error {
+	err := s.exclusively(ctx, f)
+	if err == nil {
+		s.touched.abandon(ctx)
+	}
+	return err
 }
 
 // Experience is one experience as its last amendment left it.

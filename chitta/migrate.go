@@ -14,7 +14,7 @@ import (
 // migrate brings a store of an older schema to the present one, in one
 // transaction and after a backup of the file as it was.
 func (s *Store) migrate(ctx context.Context, report FileReport) error {
-	backup, err := s.makeBackup(ctx, BackupOptions{}, s.copyRaw, func(f func() error) error { return f() })
+	backup, err := s.makeBackup(ctx, BackupOptions{}, func(_ context.Context, path string) error { return s.copyRaw(path) }, func(f func() error) error { return f() })
 	if err != nil {
 		return &Error{Op: "open", Path: s.file, Err: fmt.Errorf("the store is of schema %d and would be brought to %d after a backup, which could not be made: %w", report.Schema, schemaVersion, err),
 			Hint: "Nothing has changed."}

@@ -10,7 +10,7 @@ import (
 // and the state stay as they are. Until the new file is in place nothing has changed, and
 // ctx may end it. Copies of before still hold what went, until DropCopies.
 func (s *Store) RewriteValues(ctx context.Context, values func(old []Value) ([]Value, error)) error {
-	return s.exclusively(ctx, func() error {
+	return s.anew(ctx, func() error {
 		if s.broken != nil {
 			return s.broken
 		}

@@ -1,14 +1,21 @@
 package chitta
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
-// touched gathers which values beside the log change while a copy is made. A key
+// touched knows of the copy that is being made, and gathers which values beside the log
+// change meanwhile. A key
 // is added before the transaction that changes it commits, so whoever reads the
 // store and then looks here misses nothing.
 type touched struct {
 	mu sync.Mutex
 	// keys is nil while no copy is being made.
 	keys map[place]struct{}
+	// stop ends the copy, ended is closed once nothing of it is left.
+	stop  context.CancelCauseFunc
+	ended chan struct{}
 }
 
 // place is where a value stands.
@@ -23,20 +30,37 @@ func (t *touched) add(bucket, key []byte) {
 }
 
 // begin starts gathering; false says that another copy is being made.
-func (t *touched) begin() bool {
+func (t *touched) begin(stop context.CancelCauseFunc) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.keys != nil {
 		return false
 	}
-	t.keys = map[place]struct{}{}
+	t.keys, t.stop, t.ended = map[place]struct{}{}, stop, make(chan struct{})
 	return true
 }
 
 func (t *touched) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.keys = nil
+	close(t.ended)
+	t.keys, t.stop, t.ended = nil, nil, nil
+}
+
+// abandon has a copy that is being made begin anew, and waits until nothing is left of
+// what it had, or ctx ends: the store was written anew, and it may hold what went.
+func (t *touched) abandon(ctx context.Context) {
+	t.mu.Lock()
+	stop, ended := t.stop, t.ended
+	t.mu.Unlock()
+	if stop == nil {
+		return
+	}
+	stop(errReplaced)
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
 }
 
 // list is what has changed since begin.
