@@ -33,8 +33,10 @@ func TestNothingIsLeftOfABackupThatWasUnderWay(t *testing.T) {
 						return
 					}
 					close(under)
+					again := time.NewTicker(time.Millisecond)
+					defer again.Stop()
 					for s.Meta().Generation == before {
-						time.Sleep(time.Millisecond)
+						<-again.C
 					}
 					select { // long enough for who does not wait
 					case <-looked:

@@ -57,7 +57,7 @@ func (s *served) Doctor(ctx context.Context) ([]lifecycle.Check, error) {
 	} else if now := s.doorway.status(); now != nil {
 		door.Detail = fmt.Sprintf("%s listens, recall %d", now.Address, now.Recall)
 	}
-	return append(checks, door), nil
+	return append(append(checks, door), s.checkBroker()...), nil
 }
 
 // checkDoor sees, where no daemon runs, whether one could listen at the door's address.

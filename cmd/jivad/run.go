@@ -19,6 +19,7 @@ import (
 	"github.com/jivad/jivad/boards"
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/internal/api"
+	"github.com/jivad/jivad/internal/broker"
 	"github.com/jivad/jivad/lifecycle"
 )
 
@@ -65,13 +66,21 @@ func (a *app) serve(ctx context.Context) error {
 		return err
 	}
 	o.Log, o.Lives = log, true
+	published, err := openBroker(settings, log)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errDaemonFailed, err)
+	}
+	if published != nil {
+		defer published.Close()
+		o.Publisher = published
+	}
 	c, err := lifecycle.Open(ctx, o)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDaemonFailed, err)
 	}
 	reload := &reloader{started: settings, now: settings, path: at.config, environ: a.environ, level: level, log: log}
 	reload.listen()
-	work := &served{Companion: c, reload: reload, stopping: ctx}
+	work := &served{Companion: c, reload: reload, stopping: ctx, broker: published}
 	// The door opens before the socket: whoever the socket answers finds both.
 	work.doorway, err = openDoor(ctx, work, settings, log)
 	if err != nil {
@@ -177,6 +186,8 @@ type served struct {
 	doorway *doorway
 	// stopping is done when the daemon is asked to end.
 	stopping context.Context
+	// broker is nil where the settings name none.
+	broker *broker.Broker
 }
 
 // Status adds what is wrong with the settings and with the door.
@@ -184,7 +195,11 @@ func (s *served) Status(ctx context.Context) (lifecycle.Status, error) {
 	status, err := s.Companion.Status(ctx)
 	status.Problems = append(status.Problems, s.reload.problems()...)
 	status.Door = s.doorway.status()
-	for _, problem := range []string{s.doorway.problem(), s.doorway.held()} {
+	away := ""
+	if s.broker != nil && s.broker.Problem() != "" {
+		away = "MQTT broker: " + s.broker.Problem()
+	}
+	for _, problem := range []string{s.doorway.problem(), s.doorway.held(), away} {
 		if problem != "" {
 			status.Problems = append(status.Problems, problem)
 		}

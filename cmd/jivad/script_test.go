@@ -48,6 +48,10 @@ func TestScripts(t *testing.T) {
 				return underRace, nil
 			case "ollama":
 				return ollamaBinary() != "", nil
+			case "mosquitto":
+				_, err := exec.LookPath("mosquitto_sub")
+				_, also := exec.LookPath("mosquitto")
+				return err == nil && also == nil, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},

@@ -13,6 +13,7 @@ import (
 	"github.com/jivad/jivad/chitta/neighbour"
 	"github.com/jivad/jivad/chitta/vasana"
 	"github.com/jivad/jivad/internal/api"
+	"github.com/jivad/jivad/internal/broker"
 	"github.com/jivad/jivad/internal/builtin"
 	"github.com/jivad/jivad/internal/config"
 	"github.com/jivad/jivad/lifecycle"
@@ -121,6 +122,9 @@ func (a *app) options(c config.Config, at place) (lifecycle.Options, error) {
 		Manifest:       filepath.Join(at.data, lifecycle.ManifestFile),
 
 		Socket: at.socket, Version: a.version, Log: slog.New(slog.DiscardHandler),
+	}
+	if c.MQTT.Broker != "" {
+		o.Publisher = broker.Elsewhere{}
 	}
 	if c.Diary.Location != "" {
 		var err error

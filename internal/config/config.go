@@ -23,6 +23,7 @@ type Config struct {
 	Soul      Soul
 	Model     Model
 	Door      Door
+	MQTT      MQTT
 	Dynamics  Dynamics
 	Vasana    Vasana
 	Index     Index
@@ -84,6 +85,17 @@ type Door struct {
 	Listen string
 	// Recall is how many impressions are woven into a conversation.
 	Recall int
+}
+
+// MQTT is the broker that tools publish to.
+type MQTT struct {
+	// Broker is mqtt://HOST:PORT or mqtts://HOST:PORT; empty means none.
+	Broker string
+	// User and PasswordFile are for a broker that asks.
+	User, PasswordFile string
+	// CAFile, CertFile and KeyFile are files in PEM: whom the broker is trusted by, and
+	// what this device shows of itself.
+	CAFile, CertFile, KeyFile string
 }
 
 // Dynamics are the numbers of the fold. Its keys are the names of the fields in

@@ -45,6 +45,7 @@ var sections = []struct{ name, about string }{
 	{"soul", "SOUL.md is who the companion is now. What you write under \"Given\" in it is yours."},
 	{"model", "The models that read what you write. Those in the binary always work; a model of an\nOllama server understands more, and judges again what it could not judge in time."},
 	{"door", "The address at which clients of Ollama find this companion: they talk to the model of\n[model], with the companion's memory woven in."},
+	{"mqtt", "The MQTT broker that tools of the manifest publish to. Files may be relative, as for\ndiary.path."},
 	{"dynamics.reactivation", "How an entry deepens, fades and turns what is already there. A change holds from\nthe next start on; what was before keeps the values that it was lived with."},
 	{"dynamics.gate", "Which impressions an entry wakes. Similarities are cosines of the built-in embedder."},
 	{"vasana", "How tendencies are found among the impressions."},
@@ -109,6 +110,16 @@ func keys() []key {
 			}},
 		{name: "door.recall", about: "How many impressions are woven into a conversation; 0 to 64.", field: func(c *Config) any { return &c.Door.Recall },
 			check: func(c *Config) string { return whole(c.Door.Recall, 0, 64) }},
+
+		{name: "mqtt.broker", about: "Its address, such as \"mqtt://127.0.0.1:1883\", or mqtts:// for TLS. Empty: none.", field: func(c *Config) any { return &c.MQTT.Broker },
+			check: func(c *Config) string {
+				return unless(c.MQTT.Broker == "" || brokerAddress(c.MQTT.Broker), `an address such as "mqtt://127.0.0.1:1883", or ""`)
+			}},
+		{name: "mqtt.user", about: "The name for a broker that asks for one.", field: func(c *Config) any { return &c.MQTT.User }},
+		{name: "mqtt.password_file", about: "A file whose first line is the password.", field: func(c *Config) any { return &c.MQTT.PasswordFile }},
+		{name: "mqtt.ca_file", about: "The certificates that the broker is trusted by. Empty: those of this machine.", field: func(c *Config) any { return &c.MQTT.CAFile }},
+		{name: "mqtt.cert_file", about: "The certificate of this device, where the broker asks for one.", field: func(c *Config) any { return &c.MQTT.CertFile }},
+		{name: "mqtt.key_file", about: "And its key.", field: func(c *Config) any { return &c.MQTT.KeyFile }},
 	}...)
 	out = append(out, dynamics()...)
 	return append(out, []key{
@@ -170,6 +181,12 @@ func unless(fine bool, want string) string {
 func address(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == ""
+}
+
+// brokerAddress tells whether a text is the address of an MQTT broker.
+func brokerAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "mqtt" || u.Scheme == "mqtts") && u.Hostname() != "" && u.User == nil && strings.Trim(u.Path, "/") == "" && u.RawQuery == "" && u.Fragment == ""
 }
 
 // listenable tells whether a text is a port, or a host and a port.

@@ -37,7 +37,8 @@ func Load(path string, environ []string) (Config, error) {
 	}
 	c, faults := Parse(path, string(text), environ)
 	folder := filepath.Dir(path)
-	for _, p := range []*string{&c.Data, &c.Socket, &c.Diary.Path, &c.Soul.Path, &c.Backups.Path} {
+	for _, p := range []*string{&c.Data, &c.Socket, &c.Diary.Path, &c.Soul.Path, &c.Backups.Path,
+		&c.MQTT.PasswordFile, &c.MQTT.CAFile, &c.MQTT.CertFile, &c.MQTT.KeyFile} {
 		if *p, err = resolve(*p, folder); err != nil {
 			return Config{}, err
 		}

@@ -50,6 +50,7 @@ var arrows = map[string][]string{
 	"internal/builtin/train":   {"internal/builtin", "chitta/fold", "reactivation", "lifecycle"}, // fits its tables
 	"internal/ollama":          {"chitta/fold", "reactivation", "gate", "lifecycle", "lifecycle/prompt", "lifecycle/tools", "lifecycle/distil"},
 	"internal/api":             {"lifecycle", "soul"},
+	"internal/broker":          {"lifecycle/tools"},
 	"internal/door":            {"lifecycle", "lifecycle/prompt", "lifecycle/tools"},
 	"internal/config":          {"boards", "gate", "reactivation"},
 	"internal/torture":         {"internal/api", "internal/sample", "lifecycle", "soul"}, // takes the program apart, is no part of it
