@@ -43,6 +43,10 @@ type RestoreOptions struct {
 	// FoldWithin bounds how long folding the file's log may take; where it would
 	// take longer that is left to verify.
 	FoldWithin time.Duration
+	// Carry, if not nil, is asked what the copy is to know of the store that it takes the
+	// place of, before it has its name: own is what the copy holds, others what the store
+	// that is there holds, or, where present is false, what its copies hold.
+	Carry func(ctx context.Context, own Held, others []Held, present bool) (Carried, error)
 	// Progress, if not nil, is told what is done now and how far it is: records
 	// when they are checked, megabytes when they are copied.
 	Progress func(stage string, done, total uint64)
@@ -83,7 +87,10 @@ type restoring struct {
 	// memory is what it has forgotten, where that was read.
 	memory memory
 	read   bool
-	out    Restored
+	// holds is what it holds, where that was asked for and read.
+	holds   Held
+	holding bool
+	out     Restored
 }
 
 // Restore puts a copy of a file in the place of a store that no process has open.
@@ -111,7 +118,7 @@ func Restore(ctx context.Context, o RestoreOptions) (Restored, error) {
 // steps are what a restore does, in order. Whichever is the last one that a crash
 // lets it do, the next start finds a store.
 func (r *restoring) steps() []func() error {
-	return []func() error{r.look, r.choose, r.prove, r.hold, r.copy, r.mend, r.compare, r.forgetAgain, r.clearCaches, r.keep, r.put, r.settle}
+	return []func() error{r.look, r.choose, r.prove, r.hold, r.copy, r.mend, r.compare, r.forgetAgain, r.carry, r.clearCaches, r.keep, r.put, r.settle}
 }
 
 // look reads what is there now.
@@ -138,6 +145,12 @@ func (r *restoring) look() error {
 	m, _, err := memoryIn(r.ctx, r.path)
 	if r.memory, r.read = m, err == nil; errors.Is(err, ErrLocked) {
 		return r.locked()
+	}
+	if r.holding = false; r.o.Carry != nil && r.read {
+		if r.holds, _, err = heldIn(r.ctx, r.path); errors.Is(err, ErrLocked) {
+			return r.locked()
+		}
+		r.holding = err == nil
 	}
 	return r.ctx.Err()
 }

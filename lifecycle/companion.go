@@ -263,11 +263,16 @@ func (c *Companion) begin(ctx context.Context) error {
 	if err := c.forgetAgain(ctx); err != nil {
 		return err
 	}
-	c.takeUpWithdrawals(ctx)
+	if err := c.takeUpWithdrawals(ctx); err != nil {
+		return err
+	}
 	if !c.opts.LookOnly {
 		if err := c.takeUp(ctx); err != nil {
 			return fmt.Errorf("take up the last session: %w", err)
 		}
+	}
+	if err := c.exciseAgain(ctx); err != nil {
+		return err
 	}
 	working, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.cancel = cancel

@@ -282,7 +282,9 @@ func (c *Companion) SetConsent(ctx context.Context, r ConsentRequest, progress f
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c.takeUpWithdrawals(worker) // what is left of one before comes first
+		if err := c.takeUpWithdrawals(worker); err != nil { // what is left of one before comes first
+			return err
+		}
 		said, err := c.lives.Consider(r.Who, r.Why, r.Changes)
 		if err != nil {
 			return fmt.Errorf("%w: %w", ErrConsent, err)
@@ -308,7 +310,7 @@ func (c *Companion) SetConsent(ctx context.Context, r ConsentRequest, progress f
 		c.log.Info("something was said about consent", "record", owed.Version, "changes", len(said.Record.Changes), "withdrawn", len(owed.Withdrawn)+len(owed.Plan.Closed))
 		w = owed.Withdrawal
 		if owed.asksForSomething() {
-			w = c.carryOut(worker, owed, progress)
+			w = c.carryOut(worker, owed, progress).Withdrawal
 		}
 		return nil
 	})

@@ -39,9 +39,9 @@ type ExportReport struct {
 // ErrChanging: an export was overtaken by edits, again and again.
 var ErrChanging = errors.New("entries were edited or forgotten while they were exported; export again when that is over")
 
-// ErrOwed: entries that were forgotten came back with an older copy of the store and
-// were not taken out again yet.
-var ErrOwed = errors.New("entries that were forgotten are in the store again, since it was restored, and are taken out at the next start; start the daemon, or run jivad status, then export")
+// ErrOwed: entries that were forgotten, or texts for which consent was withdrawn, came
+// back with an older copy of the store and were not taken out again yet.
+var ErrOwed = errors.New("what was forgotten or withdrawn is in the store again, since it was restored, and is taken out at the next start; start the daemon, or run jivad status, then export")
 
 // exportTries bounds how often an export begins again.
 const exportTries = 5
@@ -53,6 +53,9 @@ const exportTries = 5
 func (c *Companion) Export(ctx context.Context, progress func(Progress), put func(ExportPart) error) (ExportReport, error) {
 	began := time.Now()
 	if again, err := c.store.ToForget(); err != nil || !again.Nothing() {
+		return ExportReport{}, cmp.Or(err, ErrOwed)
+	}
+	if owes, err := c.owesTexts(); err != nil || owes {
 		return ExportReport{}, cmp.Or(err, ErrOwed)
 	}
 	var failed error

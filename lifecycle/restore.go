@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/lifecycle/consent"
 )
 
 // RestoreOptions say which store is put back from which file.
@@ -18,7 +19,8 @@ type RestoreOptions struct {
 	File string
 	// Another allows a file of another companion.
 	Another bool
-	// WithForgotten has what was forgotten since come back too.
+	// WithForgotten has what was forgotten since come back too, and texts for which
+	// consent was withdrawn since: those rest, as what was said holds all the same.
 	WithForgotten bool
 	// Command gives the command that puts a file in place, for messages.
 	Command func(file string) string
@@ -47,7 +49,27 @@ type RestoreReport struct {
 	// store of before could not tell which those are.
 	ToForget         int  `json:"to_forget,omitempty"`
 	ForgottenUnknown bool `json:"forgotten_unknown,omitempty"`
+	// ConsentRecords counts what the person said of consent since the file was made: it
+	// holds. Withdrawn are the kinds of data whose texts were destroyed for it, ToWithdraw
+	// the texts of the file that the next start therefore destroys again.
+	ConsentRecords int                `json:"consent_records,omitempty"`
+	Withdrawn      []consent.Category `json:"withdrawn,omitempty"`
+	ToWithdraw     int                `json:"to_withdraw,omitempty"`
+	// Lives counts those that were lived since the file was made, which are known on;
+	// Excised distillates of the file are of lives that were excised since: the next start
+	// takes them out again. LivesLeft are lives that only the file knows, of another
+	// course: they are left in it. LivesCut were lived, or not distilled yet, when the
+	// file was made, and their end is not known here: nothing more comes of them.
+	Lives     int `json:"lives,omitempty"`
+	Excised   int `json:"excised,omitempty"`
+	LivesLeft int `json:"lives_left,omitempty"`
+	LivesCut  int `json:"lives_cut,omitempty"`
+
+	owes bool
 }
+
+// Owes tells whether the next start has something to take away again.
+func (r RestoreReport) Owes() bool { return r.ToForget+r.ToWithdraw+r.Excised > 0 || r.owes }
 
 // foldsWithin bounds how long a restore folds the log that it puts in place.
 const foldsWithin = 5 * time.Second
@@ -56,9 +78,11 @@ const foldsWithin = 5 * time.Second
 // have open. SOUL.md follows at the next start. See [chitta.Restore].
 func Restore(ctx context.Context, o RestoreOptions, progress func(Progress)) (RestoreReport, error) {
 	began := time.Now()
+	var out RestoreReport
+	taken := &carrying{dir: o.Dir, back: o.WithForgotten, now: began, out: &out}
 	r, err := chitta.Restore(ctx, chitta.RestoreOptions{
 		Options: chitta.Options{Dir: o.Dir, Backups: o.Backups, RestoreCommand: o.Command, Identity: Places{Dir: o.Dir, Soul: o.Soul}.traces().ID},
-		File:    o.File, Another: o.Another, WithForgotten: o.WithForgotten, FoldWithin: foldsWithin,
+		File:    o.File, Another: o.Another, WithForgotten: o.WithForgotten, FoldWithin: foldsWithin, Carry: taken.carry,
 		Progress: func(stage string, done, total uint64) {
 			if progress != nil {
 				progress(Progress{Done: int(done), Total: int(total), Stage: stage, Elapsed: time.Since(began)})
@@ -68,11 +92,9 @@ func Restore(ctx context.Context, o RestoreOptions, progress func(Progress)) (Re
 	if err != nil {
 		return RestoreReport{}, err
 	}
-	out := RestoreReport{
-		Store: r.Path, From: r.From, Mended: r.Mended, Records: r.Last, Texts: r.Texts, Impressions: r.Folded,
-		Replaced: r.Replaced, ReplacedRecords: r.ReplacedLast,
-		ToForget: r.ToForget, ForgottenUnknown: r.ForgottenUnknown,
-	}
+	out.Store, out.From, out.Mended, out.Records, out.Texts, out.Impressions = r.Path, r.From, r.Mended, r.Last, r.Texts, r.Folded
+	out.Replaced, out.ReplacedRecords = r.Replaced, r.ReplacedLast
+	out.ToForget, out.ForgottenUnknown = r.ToForget, r.ForgottenUnknown
 	if !r.Written.IsZero() {
 		out.Written = &r.Written
 	}

@@ -44,6 +44,11 @@ type Withdrawal struct {
 	Missing     []string `json:"missing,omitempty"`
 	// Diary are the person's own files that some of it is from; they are never changed.
 	Diary []string `json:"diary_files,omitempty"`
+	// Restored says that it was done again for texts that came back with an older copy of
+	// the store, or with an export; FoundTexts counts those of them that were not of its
+	// categories by name, but had been destroyed with them.
+	Restored   bool `json:"restored,omitempty"`
+	FoundTexts int  `json:"found_texts,omitempty"`
 }
 
 // owedWithdrawal is a withdrawal on its way, as it is kept.
@@ -58,17 +63,32 @@ type owedWithdrawal struct {
 	// Rewritten says that the store is the new one; Sessions lost a text then.
 	Rewritten bool  `json:"rewritten"`
 	Sessions  []int `json:"sessions"`
+	// Entries, by their ids, lose their texts too, whatever they are of.
+	Entries []string `json:"entries,omitempty"`
 }
 
-func withdrawingName(version int) string { return fmt.Sprintf(prefixWithdrawing+"%010d", version) }
+// nameUnder is the name of its record under a prefix. What is done again for an older
+// copy has one of its own.
+func (o owedWithdrawal) nameUnder(prefix string) string {
+	name := fmt.Sprintf("%s%010d", prefix, o.Version)
+	if o.Restored {
+		name += "-restored"
+	}
+	return name
+}
 
 func (o owedWithdrawal) value() (chitta.Value, error) {
 	data, err := json.Marshal(o)
-	return chitta.Value{Name: withdrawingName(o.Version), Data: data}, err
+	return chitta.Value{Name: o.nameUnder(prefixWithdrawing), Data: data}, err
 }
 
 func (o owedWithdrawal) asksForSomething() bool {
-	return len(o.Plan.Purge)+len(o.Drop)+len(o.Confirm)+len(o.Resting)+len(o.Opened) > 0
+	return len(o.Plan.Purge)+len(o.Drop)+len(o.Confirm)+len(o.Resting)+len(o.Opened)+len(o.Entries) > 0
+}
+
+// goes tells whether it takes the text of an entry.
+func (o owedWithdrawal) goes(e categorised) bool {
+	return slices.ContainsFunc(o.Plan.Purge, e.is) || slices.Contains(o.Entries, formatID(e.id))
 }
 
 // categorised is an entry with the categories that it is of.
@@ -91,6 +111,11 @@ func (c *Companion) entriesOf(ctx context.Context, wanted []consent.Category, up
 	if len(wanted) == 0 {
 		return nil, nil
 	}
+	return c.entriesWhere(ctx, upTo, func(e categorised) bool { return slices.ContainsFunc(wanted, e.is) })
+}
+
+// entriesWhere are the entries that are wanted, up to a record of the log; 0 for all.
+func (c *Companion) entriesWhere(ctx context.Context, upTo uint64, wanted func(categorised) bool) (out []categorised, err error) {
 	err = c.store.Experiences(ctx, func(x chitta.Experience) error {
 		if upTo > 0 && x.Sequence > upTo {
 			return nil
@@ -100,7 +125,7 @@ func (c *Companion) entriesOf(ctx context.Context, wanted []consent.Category, up
 			return err
 		}
 		e := categorised{seq: x.Sequence, id: x.ID, session: int(x.Session), source: x.Source, own: x.Category, found: t.Found, text: err == nil}
-		if slices.ContainsFunc(wanted, e.is) {
+		if wanted(e) {
 			out = append(out, e)
 		}
 		return nil
@@ -112,6 +137,16 @@ func (c *Companion) entriesOf(ctx context.Context, wanted []consent.Category, up
 func of(all []categorised, wanted []consent.Category) (out []categorised) {
 	for _, e := range all {
 		if slices.ContainsFunc(wanted, e.is) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// goneFrom are those whose texts a withdrawal takes.
+func goneFrom(all []categorised, o owedWithdrawal) (out []categorised) {
+	for _, e := range all {
+		if o.goes(e) {
 			out = append(out, e)
 		}
 	}
@@ -187,31 +222,9 @@ func (c *Companion) withdrawals(prefix string) ([]Withdrawal, error) {
 	return out, err
 }
 
-// takeUpWithdrawals does what is left of withdrawals. It is tried at every start.
-func (c *Companion) takeUpWithdrawals(ctx context.Context) {
-	var list []owedWithdrawal
-	err := c.store.Values(prefixWithdrawing, func(name string, data []byte) error {
-		var o owedWithdrawal
-		err := unmarshal(name, data, &o)
-		list = append(list, o)
-		return err
-	})
-	if err != nil {
-		c.problem(fmt.Sprintf("what is owed to a withdrawal of consent cannot be read: %v", err))
-		return
-	}
-	for _, o := range list {
-		if c.opts.LookOnly {
-			c.problem("a withdrawal of consent is not finished; the next start goes on with it")
-			return
-		}
-		c.carryOut(ctx, o, nil)
-	}
-}
-
 // carryOut does what a withdrawal owes, and keeps the report of it. What fails is in the
 // report, told in status, and owed on.
-func (c *Companion) carryOut(ctx context.Context, o owedWithdrawal, progress func(Progress)) Withdrawal {
+func (c *Companion) carryOut(ctx context.Context, o owedWithdrawal, progress func(Progress)) owedWithdrawal {
 	ctx = context.WithoutCancel(ctx)
 	err := c.carry(ctx, &o, progress)
 	if err != nil {
@@ -229,7 +242,7 @@ func (c *Companion) carryOut(ctx context.Context, o owedWithdrawal, progress fun
 			c.log.Warn("why a withdrawal is not finished could not be noted", "error", e)
 		}
 	}
-	return o.Withdrawal
+	return o
 }
 
 func oneLineOf(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
@@ -258,11 +271,12 @@ func (c *Companion) carry(ctx context.Context, o *owedWithdrawal, progress func(
 	}
 	var words []string
 	if !o.Rewritten {
-		entries, err := c.entriesOf(ctx, slices.Concat(o.Plan.Purge, o.Resting, o.Opened), o.UpTo)
+		touched := slices.Concat(o.Resting, o.Opened)
+		entries, err := c.entriesWhere(ctx, o.UpTo, func(e categorised) bool { return o.goes(e) || slices.ContainsFunc(touched, e.is) })
 		if err != nil {
 			return err
 		}
-		gone := of(entries, o.Plan.Purge)
+		gone := goneFrom(entries, *o)
 		if words, err = c.wordsToMiss(asForgotten(gone)); err != nil {
 			return err
 		}
@@ -315,6 +329,11 @@ func (c *Companion) rewriteWithout(ctx context.Context, o *owedWithdrawal, entri
 			}
 		}
 	}
+	for _, e := range gone {
+		if e.text && !slices.ContainsFunc(o.Plan.Purge, e.is) {
+			next.FoundTexts++
+		}
+	}
 	err := c.store.DropTexts(ctx, chitta.TextDrop{
 		Sequences: drop, Ended: rest.ended,
 		Values: func(_ context.Context, old []chitta.Value) ([]chitta.Value, error) {
@@ -348,7 +367,7 @@ func (w *rewriting) withdrawn(o owedWithdrawal, entries, gone []categorised, old
 		return nil, err
 	}
 	names.forget(touched)
-	drop := map[string]bool{valueVoice: true, valueNarrate: true, withdrawingName(o.Version): true, valueTraces: true}
+	drop := map[string]bool{valueVoice: true, valueNarrate: true, o.nameUnder(prefixWithdrawing): true, valueTraces: true}
 	if len(gone) > 0 {
 		drop[valueOwnWords], drop[valueOwnSoul] = true, true
 	}
@@ -403,7 +422,7 @@ func (c *Companion) clearWithdrawn(ctx context.Context, o *owedWithdrawal, words
 		return err
 	}
 	o.Versions += versions
-	if o.Rewritten && len(o.Plan.Purge) > 0 {
+	if o.Rewritten && len(o.Plan.Purge)+len(o.Entries) > 0 {
 		removed, left := c.store.DropCopies()
 		o.Backups += len(removed)
 		if len(left) > 0 {
@@ -426,7 +445,7 @@ func (c *Companion) clearWithdrawn(ctx context.Context, o *owedWithdrawal, words
 		return err
 	}
 	_, err = c.store.Append(ctx, chitta.Batch{Values: []chitta.Value{
-		{Name: withdrawingName(o.Version)}, {Name: fmt.Sprintf(prefixWithdrawn+"%010d", o.Version), Data: data},
+		{Name: o.nameUnder(prefixWithdrawing)}, {Name: o.nameUnder(prefixWithdrawn), Data: data},
 	}})
 	return err
 }
