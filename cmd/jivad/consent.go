@@ -118,9 +118,9 @@ func tellConsent(p *printer, v lifecycle.ConsentView, history bool) {
 	if len(v.Records) == 0 {
 		p.line("Nothing was said yet; all of it is the default.")
 	}
-	done := map[int]lifecycle.Withdrawal{}
+	done := map[int][]lifecycle.Withdrawal{}
 	for _, w := range v.Withdrawals {
-		done[w.Version] = w
+		done[w.Version] = append(done[w.Version], w)
 	}
 	for _, r := range v.Records {
 		clock := ""
@@ -131,7 +131,7 @@ func tellConsent(p *printer, v lifecycle.ConsentView, history bool) {
 		for _, c := range r.Changes {
 			p.line("   %s", c)
 		}
-		if w, ok := done[r.Version]; ok {
+		for _, w := range done[r.Version] {
 			tellDone(p, w, "   ")
 		}
 	}
@@ -323,7 +323,17 @@ func tellYours(p *printer, files []string) {
 
 // tellDone tells what was done for something that was said.
 func tellDone(p *printer, w lifecycle.Withdrawal, indent string) {
-	if !w.Empty() || len(w.Plan.Purge) > 0 {
+	if w.Restored {
+		p.line("%sDone again for what came back with a backup or an export:", indent)
+		for _, d := range w.Done {
+			if d.Texts > 0 {
+				p.line("%s%s: %s destroyed.", indent, d.Category, count(d.Texts, "text", "texts"))
+			}
+		}
+		if w.FoundTexts > 0 {
+			p.line("%s%s that a model had found to be of it: destroyed.", indent, count(w.FoundTexts, "text", "texts"))
+		}
+	} else if !w.Empty() || len(w.Plan.Purge) > 0 {
 		for line := range strings.Lines(w.Text()) {
 			if len(w.Withdrawn)+len(w.Closed) == 0 && !strings.Contains(line, "destroyed") {
 				continue
