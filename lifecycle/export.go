@@ -34,6 +34,10 @@ type ExportReport struct {
 	Altered     int     `json:"altered_in_diary"`
 	StateDigest string  `json:"state_digest"`
 	Seconds     float64 `json:"seconds"`
+	// Consent counts the records of what the person said of consent; Lessons the
+	// distillates of lives, which an export leaves out.
+	Consent int `json:"consent_records,omitempty"`
+	Lessons int `json:"distillates_left_out,omitempty"`
 }
 
 // ErrChanging: an export was overtaken by edits, again and again.
@@ -113,7 +117,7 @@ func (x *exporting) all(ctx context.Context) (ExportReport, error) {
 	if err := x.out.Whole(export.FileReadme, []byte(export.ReadmeText)); err != nil {
 		return ExportReport{}, err
 	}
-	altered := 0
+	altered, said, lessons := 0, 0, 0
 	steps := []func() error{
 		func() error { return x.writeExperiences(ctx) },
 		func() error { return x.writeVectors(ctx) },
@@ -121,6 +125,7 @@ func (x *exporting) all(ctx context.Context) (ExportReport, error) {
 		x.writeSettings,
 		x.writeForgotten,
 		x.writeTendencies,
+		func() (err error) { said, lessons, err = x.writeConsent(); return err },
 		x.writeSoul,
 		func() (err error) { altered, err = x.writeDiary(ctx); return err },
 	}
@@ -137,11 +142,11 @@ func (x *exporting) all(ctx context.Context) (ExportReport, error) {
 		Program: x.companion.opts.Version, Exported: now.UTC().Truncate(time.Second),
 		Store:    export.Store{ID: x.moment.Meta.ID, Created: x.moment.Meta.Created},
 		Embedder: export.Embedder{ID: x.moment.State.Embedder, Dim: x.moment.State.Dim},
-		Counts:   x.counts, StateDigest: hex.EncodeToString(digest[:]), Arithmetic: x.moment.Arithmetic, Altered: altered,
+		Counts:   x.counts, StateDigest: hex.EncodeToString(digest[:]), Arithmetic: x.moment.Arithmetic, Altered: altered, LeftOut: leftOut,
 	}
 	r := ExportReport{
 		Entries: m.Counts.Experiences, Impressions: m.Counts.Impressions, Texts: m.Counts.Texts, Sessions: m.Counts.Sessions,
-		Altered: altered, StateDigest: m.StateDigest,
+		Altered: altered, StateDigest: m.StateDigest, Consent: said, Lessons: lessons,
 	}
 	return r, x.out.Finish(m)
 }
@@ -239,7 +244,7 @@ func (x *exporting) addText(line *export.Experience, seq uint64, date string) er
 		return err
 	}
 	line.Text, line.Label, line.Kept = &t.Body, t.Label, export.KeptFull
-	line.Beside = export.Beside{Summary: t.Summary, Reason: t.Reason, Answer: t.Answer, AnsweredBy: t.By, OwnShare: t.Own}
+	line.Beside = export.Beside{Summary: t.Summary, Reason: t.Reason, Answer: t.Answer, AnsweredBy: t.By, OwnShare: t.Own, Found: t.Found}
 	if t.Gist {
 		line.Kept = export.KeptGist
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/lifecycle/consent"
 	"github.com/jivad/jivad/lifecycle/export"
-	"github.com/jivad/jivad/lifecycle/projection"
 	"github.com/jivad/jivad/soul"
 )
 
@@ -31,7 +30,18 @@ type RebuildReport struct {
 	Agrees  string   `json:"agrees"`
 	Notes   []string `json:"notes,omitempty"`
 	Seconds float64  `json:"seconds"`
+	// ConsentRecords came with the export. Withdrawn are the kinds of data of which this
+	// companion was told to keep nothing, ToWithdraw the texts of them in the export: the
+	// next start destroys them.
+	ConsentRecords int                `json:"consent_records,omitempty"`
+	Withdrawn      []consent.Category `json:"withdrawn,omitempty"`
+	ToWithdraw     int                `json:"to_withdraw,omitempty"`
+
+	owes bool
 }
+
+// Owes tells whether the next start has something to take away.
+func (r RebuildReport) Owes() bool { return r.owes }
 
 // Rebuild makes the companion of an export anew in a folder that holds nothing
 // yet: the log, texts, trend, tendencies, SOUL.md and Given. The whole of it is
@@ -57,11 +67,7 @@ func Rebuild(ctx context.Context, o Options, x *export.Folder, progress func(Pro
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
 	b := &rebuilding{opts: o, from: x, report: &r, machine: store.Machine()}
-	err = store.Values(projection.PrefixConsent, func(name string, data []byte) error {
-		b.consent = append(b.consent, chitta.Value{Name: name, Data: data})
-		return nil
-	})
-	if err != nil {
+	if err := b.readConsent(store); err != nil {
 		return r, err
 	}
 	written, err := store.Value(valueCurrent) // SOUL.md as init made it
@@ -128,9 +134,11 @@ type rebuilding struct {
 	today []told
 	soul  []byte
 	given string
-	// consent is what the person said of it to the companion that is filled: an export
-	// does not say it, and it holds for what comes.
-	consent []chitta.Value
+	// own is what the person said of consent to the companion that is filled, chain that
+	// with what the export has: it holds for what comes. owed is what is to be taken away
+	// of that, at the next start.
+	own, chain *consent.Chain
+	owed       owedWithdrawal
 }
 
 // told is what the export says of an impression, and where.
@@ -146,14 +154,18 @@ func (b *rebuilding) records(ctx context.Context, f func(chitta.Filled) error, b
 		x := chitta.Filled{Event: r.Event, Gone: r.Gone, Vectors: r.Vectors}
 		if r.Text != nil {
 			s := r.Beside
-			x.Text = &chitta.Text{Body: *r.Text, Label: r.Label, Gist: r.Gist, Summary: s.Summary, Reason: s.Reason, Answer: s.Answer, By: s.AnsweredBy, Own: s.OwnShare}
+			x.Text = &chitta.Text{Body: *r.Text, Label: r.Label, Gist: r.Gist, Summary: s.Summary, Reason: s.Reason, Answer: s.Answer, By: s.AnsweredBy, Own: s.OwnShare, Found: s.Found}
 			b.report.Texts++
 		}
 		if err := f(x); err != nil {
 			return err
 		}
-		if _, ok := r.Event.Body.(fold.Experienced); !ok {
+		e, ok := r.Event.Body.(fold.Experienced)
+		if !ok {
 			return nil
+		}
+		if r.Text != nil && b.owed.goes(categorised{own: e.Category, found: r.Beside.Found}) {
+			b.report.ToWithdraw++
 		}
 		b.report.Entries++
 		if r.Today != nil {
@@ -172,7 +184,10 @@ func (b *rebuilding) values(state *fold.State) ([]chitta.Value, error) {
 	if err := b.compare(state); err != nil {
 		return nil, err
 	}
-	out := slices.Clone(b.consent)
+	out, err := b.consentValues()
+	if err != nil {
+		return nil, err
+	}
 	add := func(name string, data []byte) { out = append(out, chitta.Value{Name: name, Data: data}) }
 	for i, s := range b.from.Sessions() {
 		if s.Trend == nil {
@@ -291,7 +306,10 @@ func (b *rebuilding) writeSoul(written []byte) {
 		b.report.Notes = append(b.report.Notes, fmt.Sprintf(format, args...))
 	}
 	c := &Companion{opts: b.opts, leave: leaveOf(allowed{grid: consent.Default()}), files: soul.Files{SoulPath: b.opts.SoulPath, ArchiveDir: filepath.Join(b.opts.Dir, "soul", "archive")}}
-	if b.soul != nil {
+	switch {
+	case b.soul == nil:
+	case b.report.owes: // it may quote what goes; the next start writes it without
+	default:
 		if err := errors.Join(c.files.Renew(b.soul, written), c.keepWholeGiven(b.given)); err != nil {
 			note("SOUL.md was not written, and will be at the next start: %v", err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jivad/jivad/internal/config"
 	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/consent"
 	"github.com/jivad/jivad/lifecycle/export"
 )
 
@@ -97,6 +98,12 @@ func tellExport(p *printer, r lifecycle.ExportReport) {
 	if r.Altered > 0 {
 		p.line("%s", p.dim(count(r.Altered, "entry has", "entries have")+" a backslash more in the diary; impressions.jsonl has what you wrote."))
 	}
+	if r.Consent > 0 {
+		p.line("What you said about consent goes along: %s.", count(r.Consent, "record", "records"))
+	}
+	if r.Lessons > 0 {
+		p.line("What lives have taught (%s) is not in it; jivad backup takes it along.", count(r.Lessons, "distillate", "distillates"))
+	}
 	p.line("%s", p.dim("state "+r.StateDigest[:min(12, len(r.StateDigest))]))
 }
 
@@ -153,10 +160,18 @@ func (a *app) importExport(ctx context.Context, folder string, dryRun bool) erro
 	if err != nil {
 		return named(folder, err)
 	}
-	if a.flags.quiet && !a.flags.json {
-		return nil
+	if !a.flags.quiet || a.flags.json {
+		err = a.answer(report, func(p *printer) { tellRebuild(p, report) })
 	}
-	return a.answer(report, func(p *printer) { tellRebuild(p, report) })
+	if err != nil || !report.Owes() {
+		return err
+	}
+	// The start does it.
+	err = a.with(ctx, func(ctx context.Context, c companion) error { _, err := c.Status(ctx); return err })
+	if err != nil {
+		return fmt.Errorf("the export is imported, but texts that this companion was told not to keep are in it, until the next start takes them out: %w", err)
+	}
+	return nil
 }
 
 // wouldRefuse says why an export would not become the companion of a place, or nil.
@@ -192,5 +207,20 @@ func tellRebuild(p *printer, r lifecycle.RebuildReport) {
 		p.line("%s", oneLine(n))
 	}
 	p.line("The companion is there again: %s in %s, %s.", count(r.Entries, "entry", "entries"), count(r.Sessions, "session", "sessions"), count(r.Impressions, "impression", "impressions"))
+	if n := r.ConsentRecords; n > 0 {
+		p.line("What was said about consent came along (%s); where this companion was told otherwise before, whichever allows less holds: jivad consent show.", count(n, "record", "records"))
+	}
+	if n := r.ToWithdraw; n > 0 {
+		p.line("%s of what this companion was told to keep nothing of (%s): destroyed now.", count(n, "text", "texts"), namesOf(r.Withdrawn))
+	}
+	p.line("Rules that lives left do not come with an export; this companion begins a lineage of its own.")
 	p.line("Folded anew, its state agrees with the one that was exported %s (%.12s).", r.Agrees, r.StateDigest)
+}
+
+func namesOf(categories []consent.Category) string {
+	var out []string
+	for _, k := range categories {
+		out = append(out, k.String())
+	}
+	return strings.Join(out, ", ")
 }

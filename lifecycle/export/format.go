@@ -20,8 +20,9 @@ const (
 	Format = "jivad export"
 	// Version 2 added the vectors of changes of embedder, what is kept of each text,
 	// how strong tendencies have been, and those that are found no more; version 3 what
-	// stands beside a text, and what a model said of tendencies and of the last session.
-	Version = 3
+	// stands beside a text, and what a model said of tendencies and of the last session;
+	// version 4 what the person said of consent, and what a text was found to be of.
+	Version = 4
 )
 
 // The files of an export. Texts are in diary.md, or in one diary-YYYY.md for
@@ -36,6 +37,7 @@ const (
 	FileForgotten   = "forgotten.jsonl"
 	FileSoul        = "SOUL.md"
 	FileGiven       = "given.md"
+	FileConsent     = "consent.jsonl"
 )
 
 // Manifest says what an export holds.
@@ -54,7 +56,9 @@ type Manifest struct {
 	Arithmetic []string `json:"arithmetic"`
 	// Altered counts the texts that differ in the diary from what was written:
 	// by a backslash before what would be read as the heading of another entry.
-	Altered int                 `json:"altered_in_diary"`
+	Altered int `json:"altered_in_diary"`
+	// LeftOut says in words what of the companion is not in the export.
+	LeftOut []string            `json:"left_out,omitempty"`
 	Files   map[string]FileInfo `json:"files"`
 }
 
@@ -136,6 +140,9 @@ type Beside struct {
 	AnsweredBy string `json:"answered_by,omitempty"`
 	// OwnShare is the share of its words that the companion had said before, in [0,1].
 	OwnShare float64 `json:"own_share,omitempty"`
+	// Found is a category of consent that it was found to be of beside its own; empty
+	// for none, and before version 4.
+	Found string `json:"found_category,omitempty"`
 }
 
 // check says what cannot stand beside a text.

@@ -138,7 +138,7 @@ var besideATexts = regexp.MustCompile(`"(summary|reason|answer|answered_by)":"(\
 func TestAnExportOfVersion2IsRead(t *testing.T) {
 	files := small(t)
 	files = forged(t, files, FileImpressions, besideATexts.ReplaceAll(unsealedLines(t, files[FileImpressions].Data), nil))
-	files = forged(t, files, FileManifest, rewritten(t, files, FileManifest, `"version":3`, `"version":2`))
+	files = forged(t, files, FileManifest, rewritten(t, files, FileManifest, `"version":4`, `"version":2`))
 	x, records, err := all(files)
 	if err != nil || x.Manifest.Version != 2 || len(records) != 10 || records[8].Text == nil {
 		t.Fatalf("%d records, %v", len(records), err)
@@ -159,7 +159,7 @@ func TestAnExportOfVersion1IsRead(t *testing.T) {
 	}
 	files = forged(t, files, FileImpressions, lines)
 	files = forged(t, files, FileTendencies, []byte(`{"sessions": [{"session": 1, "identity_vector": "", "tendencies": [{"id": "t", "name": "", "members": []}]}]}`))
-	manifest := rewritten(t, files, FileManifest, `"version":3`, `"version":1`)
+	manifest := rewritten(t, files, FileManifest, `"version":4`, `"version":1`)
 	files = forged(t, files, FileManifest, manifest)
 	x, records, err := all(files)
 	if err != nil || x.Manifest.Version != 1 || len(records) != 10 {

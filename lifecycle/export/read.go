@@ -42,6 +42,7 @@ type Folder struct {
 	vanished []Vanished
 	called   []Called
 	voice    *Voice
+	consent  []json.RawMessage
 	// between are the records that stand between the experiences, by their order.
 	between []Record
 }
@@ -127,7 +128,7 @@ func openFS(ctx context.Context, fsys fs.FS) (*Folder, error) {
 			return nil, err
 		}
 	}
-	for _, read := range []func() error{x.readSettings, x.readSessions, x.readForgotten, x.readTendencies} {
+	for _, read := range []func() error{x.readSettings, x.readSessions, x.readForgotten, x.readTendencies, x.readConsent} {
 		if err := read(); err != nil {
 			return nil, err
 		}
@@ -228,7 +229,7 @@ func decodeLine(name string, n int, line []byte, into any) error {
 // needed are the files that the store is rebuilt from.
 func needed(name string) bool {
 	return vectorsOf.MatchString(name) ||
-		slices.Contains([]string{FileImpressions, FileSessions, FileParameters, FileTendencies, FileForgotten, FileSoul, FileGiven}, name)
+		slices.Contains([]string{FileImpressions, FileSessions, FileParameters, FileTendencies, FileForgotten, FileSoul, FileGiven, FileConsent}, name)
 }
 
 // checkFile compares a file with what the manifest says of it.

@@ -27,6 +27,9 @@ impressions.jsonl  Every entry with all its numbers, one JSON object a line, in 
                      answer, answered_by
                                   what was answered to it in a conversation, and by whom
                      own_share    how much of it the companion had said before, 0 to 1
+                     found_category
+                                  a kind of data that a model found it to be of, beside
+                                  the one that it has by your word
 sessions.jsonl     Every session: when it began and ended, and its line of the trend.
 parameters.json    The parameters of the mathematics: those in force, and every
                    change with its place in the order.
@@ -37,6 +40,8 @@ vectors-N.jsonl    Only where another embedder came: the vector that each entry 
                    place N in the order on; "order" and "id" are those of the entry.
 forgotten.jsonl    Only where something was forgotten: digests, no words, so that a
                    diary file that still has it brings nothing back.
+consent.jsonl      Only where something was said: what may be done with which kind of
+                   text, every record of it, each chained to the one before.
 SOUL.md, given.md  Who the companion is, as it wrote it last; and what you wrote in
                    it under "Given", in full.
 manifest.json      What all of this is, and a SHA-256 of every file.
@@ -48,6 +53,17 @@ To make a companion of it again, which is the same to the last bit:
 
     jivad --data NEWFOLDER init
     jivad --data NEWFOLDER import THISFOLDER
+
+What you said about consent holds in the new one too; where that one was told
+otherwise before, whichever allows less.
+
+Not here is what lives have taught: the lineage, with its rules, and the lives
+themselves. They belong to a device and what it signs, not to what is remembered;
+a companion that is made of this begins a lineage of its own. To take those along
+move the whole store instead, which is one file:
+
+    jivad backup FILE
+    jivad --data NEWFOLDER restore FILE
 
 To read only the texts, into any companion, as if you had written them anew:
 

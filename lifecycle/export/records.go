@@ -2,6 +2,7 @@ package export
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,6 +21,10 @@ func (x *Folder) Called() []Called { return x.called }
 
 // Voice is what a model said of the last session, or nil.
 func (x *Folder) Voice() *Voice { return x.voice }
+
+// Consent gives what the person said of consent, one record of JSON after the other, as
+// they stand in the file; none before version 4.
+func (x *Folder) Consent() []json.RawMessage { return x.consent }
 
 // Sessions are all sessions, oldest first.
 func (x *Folder) Sessions() []Session { return x.sessions }
@@ -228,6 +233,21 @@ func (x *Folder) readTendencies() error {
 	}
 	x.heritage, x.vanished, x.called, x.voice = h.Sessions, h.Vanished, h.Called, h.Voice
 	return at(FileTendencies, 0, h.check())
+}
+
+// readConsent takes the records as they are; whoever knows what they mean reads them.
+func (x *Folder) readConsent() error {
+	if _, ok := x.Manifest.Files[FileConsent]; !ok {
+		return nil
+	}
+	return x.lines(FileConsent, func(n int, line []byte) error {
+		var record json.RawMessage
+		if err := decodeLine(FileConsent, n, line, &record); err != nil {
+			return err
+		}
+		x.consent = append(x.consent, slices.Clone(record))
+		return nil
+	})
 }
 
 // add keeps a record that stands between the experiences.

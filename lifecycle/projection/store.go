@@ -38,6 +38,9 @@ var ErrNotFound = errors.New("not found")
 // PrefixConsent begins the names of the records of consent.
 const PrefixConsent = "consent/"
 
+// PrefixMember begins those of the distillates of the lineage.
+const PrefixMember = prefixMember
+
 // The names of the others.
 const (
 	nameGenesis      = "lineage/genesis"
