@@ -145,6 +145,8 @@ type Companion struct {
 	mu       sync.RWMutex
 	records  []sessionRecord
 	problems []string
+	// without counts entries of which no text is kept for want of leave, by kind.
+	without map[string]int
 	// digest is the state's as of event digestAt.
 	digest   string
 	digestAt uint64

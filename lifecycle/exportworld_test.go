@@ -129,7 +129,7 @@ func sameTold(t testing.TB, a, b *lifecycle.Companion, later bool) {
 			t.Fatal(err)
 		}
 		s.Events, s.LastRecord = 0, 0 // an export has no amendments
-		s.PID, s.DataDir, s.Diary, s.Uptime, s.StoreBytes, s.Backups, s.Problems = 0, "", "", 0, 0, lifecycle.BackupStatus{}, nil
+		s.PID, s.DataDir, s.Diary, s.Uptime, s.StoreBytes, s.Backups, s.Problems, s.Withheld = 0, "", "", 0, 0, lifecycle.BackupStatus{}, nil, nil
 		trend, err := c.Trend(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)

@@ -34,6 +34,7 @@ func (c *Companion) Import(ctx context.Context, notes []Note, progress func(Prog
 			report.Edited++
 		default:
 			report.New++
+			report.Withheld = counting(report.Withheld, r.Withheld)
 			days[p.day] = true
 		}
 		if progress != nil {

@@ -286,6 +286,8 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	}
 	out := c.receipt(results[len(results)-1], body)
 	out.Unjudged = p.opinion.behind
+	out.Withheld, out.Allow = c.withheld(p.note, p.opinion.Category)
+	c.noteWithheld(out.Withheld)
 	if p.policy == live && c.overBy() != "" { // the entry was the last of its life
 		if err := c.endIfOver(ctx); err != nil {
 			c.problem(fmt.Sprintf("the life that is over could not be ended; it is tried again: %v", err))

@@ -224,7 +224,8 @@ func openReport(s fold.Session) SessionReport {
 // Status tells how the companion is.
 func (c *Companion) Status(context.Context) (Status, error) {
 	s := Status{
-		Version: c.opts.Version, PID: os.Getpid(), DataDir: c.opts.Dir, Socket: c.opts.Socket, Diary: c.opts.Diary,
+		Withheld: c.withheldSince(),
+		Version:  c.opts.Version, PID: os.Getpid(), DataDir: c.opts.Dir, Socket: c.opts.Socket, Diary: c.opts.Diary,
 		Uptime: time.Since(c.started).Seconds(), Embedder: c.opts.Embedder.ID(), Assessor: c.opts.Assessor.ID(),
 		Retention: c.opts.Retention.told(),
 		Dim:       c.opts.Embedder.Dim(), Queue: c.queue.length(), StoreBytes: c.store.Size(), Index: c.index.Report().Serving,

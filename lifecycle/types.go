@@ -90,6 +90,10 @@ type Receipt struct {
 	// Unjudged is true where the model is still to judge it, and Assessor did so in its
 	// place.
 	Unjudged bool `json:"unjudged,omitempty"`
+	// Withheld is the kind of data for which leave is lacking, so that no text of the note
+	// is kept: its impression only. Allow is what to say so that one is.
+	Withheld string `json:"no_text_without_consent_for,omitempty"`
+	Allow    string `json:"to_allow,omitempty"`
 }
 
 // Shares are the squares of a character vector, each in [0,1]: they sum to 1.
@@ -120,6 +124,8 @@ type ImportReport struct {
 	Duplicates int `json:"duplicates"`
 	// Forgotten entries were taken out before, and are not taken in again.
 	Forgotten int `json:"forgotten,omitempty"`
+	// Withheld counts, by kind of data, entries of which no text is kept for want of leave.
+	Withheld map[string]int `json:"no_text_without_consent_for,omitempty"`
 	// Sessions counts the days of the new entries.
 	Sessions int      `json:"sessions"`
 	Warnings []string `json:"warnings,omitempty"`
@@ -176,6 +182,9 @@ type Status struct {
 	Index       string         `json:"index"`
 	Backups     BackupStatus   `json:"backups"`
 	Problems    []string       `json:"problems,omitempty"`
+	// Withheld counts, by kind of data, entries that came since the start and of which no
+	// text is kept for want of leave.
+	Withheld map[string]int `json:"no_text_without_consent_for,omitempty"`
 	// Unplaced impressions have no vector since the embedder changed.
 	Unplaced int `json:"unplaced,omitempty"`
 	// Model is the language model behind the built-in ones, nil where there is none.

@@ -414,7 +414,7 @@ func lineFrom(ctx context.Context, in io.Reader) (line string, err error) {
 // healthWords say what is done with texts about health, by the answer to their storage.
 var healthWords = map[string]string{
 	"allow": "what you write about it is kept (jivad consent show)",
-	"ask":   "what you write about it is not kept before you say so: jivad consent set health.storage=allow health.access=allow",
+	"ask":   "what you write about it is not kept before you say so, by default: such an entry leaves its impression and no words. To have them kept: jivad consent set health.storage=allow health.access=allow",
 	"deny":  "what you write about it is not kept (jivad consent show)",
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -217,6 +218,10 @@ func tellImport(p *printer, r importReport, quiet bool) {
 		edited += fmt.Sprintf(" %d forgotten before and left out,", r.Forgotten)
 	}
 	p.line("%s: %d new,%s %d remembered already, %s.", count(r.Entries, "entry", "entries"), r.New, edited, r.Duplicates, count(r.Sessions, "session", "sessions"))
+	for _, kind := range slices.Sorted(maps.Keys(r.Withheld)) {
+		p.line("Of %s no text is kept, only the impression: you have not allowed to store what is about %s. To have such texts kept from now on: jivad consent set %s.storage=allow %s.access=allow",
+			count(r.Withheld[kind], "entry", "entries"), kind, kind, kind)
+	}
 	if r.New > 0 && r.PerMinute > 0 {
 		p.line("%s, %.0f entries a minute.", time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond), r.PerMinute)
 	}

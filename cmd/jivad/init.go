@@ -286,6 +286,7 @@ func writeNew(path string, data []byte) (written bool, err error) {
 }
 
 func tellInit(p *printer, r initReport, data string) {
+	p.row("health", "%s", healthWords[r.Health]) // first: it is what one may not expect
 	state := "made"
 	if !r.Created {
 		state = "was there, left as it is"
@@ -308,7 +309,6 @@ func tellInit(p *printer, r initReport, data string) {
 		state = "was there, left as it is"
 	}
 	p.row("manifest", "%s (%s)", r.Manifest, state)
-	p.row("health", "%s", healthWords[r.Health])
 	flag := ""
 	if data != "" {
 		flag = " --data " + quoted(data)

@@ -95,6 +95,9 @@ func tellStatus(p *printer, s statusReport) {
 	if s.Queue > 0 {
 		p.row("waiting", "%d", s.Queue)
 	}
+	for _, kind := range slices.Sorted(maps.Keys(s.Withheld)) {
+		p.row("no text kept", "%s of %s since the start: jivad consent set %s.storage=allow %s.access=allow", count(s.Withheld[kind], "entry", "entries"), kind, kind, kind)
+	}
 	for _, problem := range s.Problems {
 		for line := range strings.Lines(problem) { // an error may hold several
 			name := "problem"

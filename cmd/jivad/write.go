@@ -74,6 +74,9 @@ func tellReceipt(p *printer, r lifecycle.Receipt, category string) {
 	if category != "" {
 		p.line("%s", p.dim("category "+category))
 	}
+	if r.Withheld != "" {
+		p.line("No text of it is kept, only its impression: you have not allowed to store what is about %s. To have such texts kept from now on: %s", r.Withheld, r.Allow)
+	}
 }
 
 // shares writes a character.
