@@ -211,8 +211,9 @@ func hasSecret(text string) bool {
 }
 
 // NamesOf detects names: each word of three letters and more of them, also with an ending
-// of up to three letters behind it or within a joined word, whatever the case and the
-// accents; of scripts without spaces the whole name.
+// of up to three letters behind it or within a joined word, and one of five and more also
+// within another word, whatever the case, the accents and the look-alike letters; of
+// scripts without spaces the whole name.
 func NamesOf(names []string) Detector {
 	var spaced, whole []string
 	for _, name := range names {
@@ -234,6 +235,9 @@ func NamesOf(names []string) Detector {
 				if rest, found := strings.CutPrefix(word, name); found && len([]rune(rest)) <= 3 {
 					return true
 				}
+				if len([]rune(name)) >= longWord && strings.Contains(word, name) {
+					return true
+				}
 			}
 		}
 		close := strings.Join(strings.Fields(text), "")
@@ -246,13 +250,16 @@ func NamesOf(names []string) Detector {
 	}}
 }
 
-// bare is folded text without accents.
+// bare is folded text without accents, each letter as the Latin one that it looks like.
 func bare(text string) string {
+	if isASCII(text) {
+		return strings.ToLower(text)
+	}
 	marks := func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) {
 			return -1
 		}
-		return visible(r)
+		return looks(visible(r))
 	}
 	return strings.Map(marks, norm.NFKD.String(cases.Fold().String(norm.NFKC.String(strings.ToValidUTF8(text, " ")))))
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -44,7 +43,8 @@ const (
 type Report struct {
 	// Source is ByModel where a model worded at least one of the rules, else ByRules.
 	Source string `json:"source"`
-	Acts   int    `json:"acts"`
+	// Acts are what was done and said.
+	Acts int `json:"acts"`
 	// Rules are kept. Rewritten of them had a value that is not said, only its form;
 	// Worded were worded by a model. Dropped were none, after one rewriting; Beyond were
 	// more than a life may leave.
@@ -87,6 +87,7 @@ type work struct {
 	trace     Trace
 	told      Trace // what a model may be told of it
 	index     *Index
+	around    *around // what values are held against, once one is
 	valence   int64
 	detectors []Detector
 	exemplars []Exemplar
@@ -105,7 +106,12 @@ func (d *Distiller) begin(trace Trace, s lineage.Satisfaction) (*work, error) {
 	w := &work{
 		d: d, trace: trace, index: NewIndex(trace), valence: s.Valence,
 		detectors: append(append(BuiltIn(), NamesOf(d.Names)), d.Detectors...),
-		report:    Report{Source: ByRules, Acts: len(trace.Acts), Found: map[Kind]int{}, Refused: map[Complaint]int{}},
+		report:    Report{Source: ByRules, Found: map[Kind]int{}, Refused: map[Complaint]int{}},
+	}
+	for _, a := range trace.Acts {
+		if a.Kind == Call || a.Kind == Said {
+			w.report.Acts++
+		}
 	}
 	l := look(trace.Acts, d.Tools, s.Valence >= 0, &w.report, d.Consents)
 	w.exemplars = append(l.choices(), l.feedback(&w.report)...)
@@ -118,7 +124,7 @@ func (d *Distiller) begin(trace Trace, s lineage.Satisfaction) (*work, error) {
 			e.Choice = e.choice
 		}
 	}
-	w.told = Trace{slices.DeleteFunc(slices.Clone(l.acts), func(a Act) bool { return a.Kind == "" })}
+	w.told = Trace{Acts: slices.DeleteFunc(slices.Clone(l.acts), func(a Act) bool { return a.Kind == "" })}
 	return w, nil
 }
 
@@ -213,27 +219,6 @@ func (w *work) leaks(e Exemplar, text string) (out []Kind) {
 		out = append(out, f.Kind)
 	}
 	return out
-}
-
-var (
-	// identifier is what a tool names a choice by.
-	identifier = regexp.MustCompile(`^[\p{L}\p{N}]([\p{L}\p{N}\p{M}_.+-]{0,38}[\p{L}\p{N}\p{M}])?$`)
-	// amount is a small number, or a yes or no: it leads to nobody.
-	amount = regexp.MustCompile(`^(-?[0-9]{1,3}|-?[0-9]{1,2}\.[0-9]|true|false|null)$`)
-)
-
-// value tells what keeps a value that was not declared from being said: it is no short
-// identifier, or it is a word of the person, who may have meant a place or somebody.
-func (w *work) value(e Exemplar) []Kind {
-	switch {
-	case e.Argument == "" || e.allowed || amount.MatchString(e.Value):
-		return nil
-	case !e.simple || !identifier.MatchString(e.Value):
-		return []Kind{KindFree}
-	case w.index.owns(e.Value):
-		return []Kind{KindOwn}
-	}
-	return nil
 }
 
 // evidence is the digest of the acts of an exemplar under the secret of the life.

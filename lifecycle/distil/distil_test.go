@@ -63,7 +63,7 @@ func distilled(t *testing.T, d distil.Distiller, trace distil.Trace, valence int
 			t.Errorf("%+v has no evidence, or not the weight %d", r, valence)
 		}
 	}
-	if report.Rules != len(rules) || report.Acts != len(trace.Acts) {
+	if report.Rules != len(rules) || report.Acts != len(trace.Acts)-seenIn(trace) {
 		t.Errorf("%d rules of %d acts, not %+v", len(rules), len(trace.Acts), report)
 	}
 	return told(rules), report
@@ -215,9 +215,19 @@ func TestNoMoreThanALifeMayLeave(t *testing.T) {
 	}
 }
 
+// seenIn counts what was neither done nor said.
+func seenIn(trace distil.Trace) (n int) {
+	for _, a := range trace.Acts {
+		if a.Kind == distil.Seen || a.Kind == distil.Told {
+			n++
+		}
+	}
+	return n
+}
+
 // What the person gave no consent for is not used, and not repeated either.
 func TestConsent(t *testing.T) {
-	trace := acts("health way=slow ok", "fare way=a_quick_brown_fox ok", "said shorter", "seen A quick brown fox runs.")
+	trace := acts("health way=slow ok", "fare way=quick_brown_fox ok", "said shorter", "seen A quick brown fox runs.")
 	d := distil.Distiller{Consents: func(a distil.Act) bool { return a.Tool == "fare" }}
 	got, report := distilled(t, d, trace, 1)
 	if got != "" || report.Withheld != 3 || report.Found[distil.KindOwn] != 1 {

@@ -99,7 +99,9 @@ func look(acts []Act, tools map[string]Tool, worked bool, r *Report, consents fu
 	l := &life{acts: acts, tools: tools, worked: worked, args: map[string][]string{}, records: map[string]map[string][]record{}}
 	for i, a := range acts {
 		if consents != nil && !consents(a) {
-			r.Withheld++
+			if a.Kind != Told {
+				r.Withheld++
+			}
 			l.acts = slices.Clone(l.acts)
 			l.acts[i] = Act{} // of no kind: nothing is taken from it
 			continue

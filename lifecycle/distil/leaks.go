@@ -45,10 +45,9 @@ type Finding struct {
 type Index struct {
 	// runs are the hashes of the shortest runs that are too long; single those of words,
 	// and of parts of words; stems those of words without accents and without up to three
-	// letters at the end; pairs those of two characters of scripts without spaces.
-	runs, single, stems, pairs []uint64
-	// own are the words of each text of the person, in order.
-	own [][]uint64
+	// letters at the end; whole those of longer words as they look; pairs those of two
+	// characters of scripts without spaces.
+	runs, single, stems, whole, pairs []uint64
 }
 
 // NewIndex reads a trace.
@@ -58,7 +57,7 @@ func NewIndex(trace Trace) *Index {
 	for _, a := range trace.Acts {
 		x.add(a, seen)
 	}
-	for _, set := range []*[]uint64{&x.runs, &x.single, &x.stems, &x.pairs} {
+	for _, set := range []*[]uint64{&x.runs, &x.single, &x.stems, &x.whole, &x.pairs} {
 		slices.Sort(*set)
 		*set = slices.Clip(slices.Compact(*set))
 	}
@@ -72,9 +71,6 @@ func (x *Index) add(a Act, seen map[string]bool) {
 		apart := parts(tokens, nil)
 		if len(apart) != len(tokens) {
 			x.read(apart, seen)
-		}
-		if a.Kind != Call {
-			x.own = append(x.own, hashes(apart))
 		}
 	}
 }
@@ -110,20 +106,28 @@ func (x *Index) read(tokens []token, seen map[string]bool) {
 		x.single = append(x.single, t.hash())
 		if t.weight == wordWeight {
 			x.stems = append(x.stems, stems(t.text)...)
+			if word := letters(t.text); len(word) >= longWord && !plainWords[t.text] {
+				x.whole = append(x.whole, hashOf(word))
+			}
 		}
 	}
 }
 
-// stems are the hashes of a word without accents, as it is and without one to three
-// letters at its end where four are left.
+// stems are the hashes of a word as it looks, without accents, as it is and without one to
+// three letters at its end where four are left.
 func stems(word string) []uint64 {
 	letters := []rune(bare(word))
-	out := []uint64{token{text: string(letters)}.hash()}
+	out := []uint64{hashOf(letters)}
 	for cut := 1; cut <= 3 && len(letters)-cut >= 4; cut++ {
-		out = append(out, token{text: string(letters[:len(letters)-cut])}.hash())
+		out = append(out, hashOf(letters[:len(letters)-cut]))
 	}
 	return out
 }
+
+func hashOf(letters []rune) uint64 { return token{text: string(letters)}.hash() }
+
+// longWord is from how many letters on a word is known within others.
+const longWord = 5
 
 func has(set []uint64, hash uint64) bool {
 	_, found := slices.BinarySearch(set, hash)
@@ -166,9 +170,11 @@ func (x *Index) found(guidance string, declared int) []Finding {
 	return out
 }
 
+// detected gives what the detectors find, also behind the joints of words.
 func detected(text string, detectors []Detector) (out []Finding) {
+	apart := spread(text)
 	for _, d := range detectors {
-		if d.Finds(text) {
+		if d.Finds(text) || apart != text && d.Finds(apart) {
 			out = append(out, Finding{Kind: d.Kind})
 		}
 	}
@@ -178,12 +184,6 @@ func detected(text string, detectors []Detector) (out []Finding) {
 // holds tells whether a word stands in the trace, whatever the accents and the endings.
 func (x *Index) holds(word string) bool {
 	return slices.ContainsFunc(stems(word), func(stem uint64) bool { return has(x.stems, stem) })
-}
-
-// owns tells whether the person said or wrote these words, one behind the other.
-func (x *Index) owns(value string) bool {
-	want := hashes(parts(words(value), nil))
-	return len(want) > 0 && slices.ContainsFunc(x.own, func(text []uint64) bool { return contains(text, want) })
 }
 
 func contains(text, want []uint64) bool {

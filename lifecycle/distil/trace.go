@@ -17,6 +17,8 @@ const (
 	// Seen is a text that the life had before it: an entry, a request, what was recalled.
 	// The rules that it was born with are none of them.
 	Seen = "seen"
+	// Told is what was answered to the person.
+	Told = "told"
 )
 
 // Outcomes of a call.
@@ -30,7 +32,7 @@ const MaxAct = 4 << 20
 
 // Act is one thing that happened in a life.
 type Act struct {
-	// Kind is Call, Said or Seen.
+	// Kind is Call, Said, Seen or Told.
 	Kind string `json:"act"`
 	// Tool, Arguments, Outcome (OK or Failed) and Result are of a Call.
 	Tool      string    `json:"tool,omitempty"`
@@ -46,10 +48,10 @@ func (a Act) Check() error {
 	switch {
 	case a.Kind == Call && (a.Tool == "" || a.Outcome != OK && a.Outcome != Failed || a.Text != ""):
 		return fmt.Errorf("%w: a call has a tool and the outcome %s or %s", ErrForm, OK, Failed)
-	case (a.Kind == Said || a.Kind == Seen) && (a.Tool != "" || a.Outcome != "" || a.Result != "" || len(a.Arguments) > 0):
-		return fmt.Errorf("%w: what was said or seen has a text and nothing else", ErrForm)
-	case a.Kind != Call && a.Kind != Said && a.Kind != Seen:
-		return fmt.Errorf("%w: an act is %s, %s or %s", ErrForm, Call, Said, Seen)
+	case (a.Kind == Said || a.Kind == Seen || a.Kind == Told) && (a.Tool != "" || a.Outcome != "" || a.Result != "" || len(a.Arguments) > 0):
+		return fmt.Errorf("%w: what was said, seen or told has a text and nothing else", ErrForm)
+	case a.Kind != Call && a.Kind != Said && a.Kind != Seen && a.Kind != Told:
+		return fmt.Errorf("%w: an act is %s, %s, %s or %s", ErrForm, Call, Said, Seen, Told)
 	}
 	for i, arg := range a.Arguments {
 		if !json.Valid(arg.Value) || slices.ContainsFunc(a.Arguments[:i], func(b Argument) bool { return b.Name == arg.Name }) {
@@ -60,7 +62,12 @@ func (a Act) Check() error {
 }
 
 // Trace is what happened in a life, in order. It is never kept beyond it.
-type Trace struct{ Acts []Act }
+type Trace struct {
+	Acts []Act
+	// Partial tells that not all of what was seen, said and told is there. Then nothing
+	// is said but what was declared, in the sentences of this program.
+	Partial bool
+}
 
 // Add appends an act.
 func (t *Trace) Add(a Act) { t.Acts = append(t.Acts, a) }

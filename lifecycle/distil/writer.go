@@ -62,7 +62,7 @@ type Writer interface {
 // an exemplar of the trace, under its key and scope, says its value and little else, is
 // guidance by lineage.CheckGuidance, and holds no other word of the trace, nor anything
 // that Leaks finds. What is refused is asked for once more, then lost and counted, and the
-// rules' own sentence stands. Confidence and weight are never the model's. Errors as for
+// rules' own sentence stands. Of a partial trace it is not asked. Confidence and weight are never the model's. Errors as for
 // Distil; that the model gives no answer is none.
 func (d *Distiller) Write(ctx context.Context, model Writer, trace Trace, s lineage.Satisfaction) ([]lineage.Disposition, Report, error) {
 	w, err := d.begin(trace, s)
@@ -70,7 +70,7 @@ func (d *Distiller) Write(ctx context.Context, model Writer, trace Trace, s line
 		return nil, Report{}, err
 	}
 	accepted := map[int]string{}
-	if len(w.exemplars) > 0 {
+	if len(w.exemplars) > 0 && !trace.Partial {
 		w.ask(ctx, model, s.Valence >= 0, accepted)
 	}
 	return w.finish(accepted)
@@ -136,9 +136,9 @@ func (w *work) judge(p Proposal, accepted map[int]string) Complaint {
 		return TooLong
 	case slices.ContainsFunc(parts(tokens, nil), func(t token) bool { return commanding[t.text] }):
 		return Commands
-	case w.repeats(tokens) || len(w.leaks(e, p.Guidance)) > 0:
+	case w.repeats(tokens) || w.joins(tokens) || len(w.leaks(e, p.Guidance)) > 0:
 		return Leaking
-	case slices.ContainsFunc(strings.Fields(free), opaque) || spelled(tokens):
+	case slices.ContainsFunc(strings.Fields(free), opaque) || spelled(tokens) || counts(tokens):
 		return Opaque
 	}
 	return ""
@@ -186,41 +186,92 @@ func (w *work) repeats(tokens []token) bool {
 	return false
 }
 
-// opaque tells of words in which something may hide: long ones, of letters and digits, of
-// several alphabets, capitals within, or marks that no sentence has.
+// opaque tells of words in which something may hide: long ones, numbers, words of several
+// alphabets, capitals within, or marks that no sentence has.
 func opaque(word string) bool {
 	const long = 18
 	together := strings.ContainsFunc(word, unspaced)
-	var latin, other, digits, capitals, letters int
+	capitals, letters := 0, 0
 	for _, r := range word {
 		switch {
-		case unicode.IsDigit(r):
-			digits++
-		case unicode.Is(unicode.Latin, r):
-			latin++
-		case unicode.IsLetter(r):
-			other++
-		case !unicode.IsMark(r) && !strings.ContainsRune(",.;()-'’\"", r):
+		case unicode.IsNumber(r), !unicode.IsLetter(r) && !unicode.IsMark(r) && !strings.ContainsRune(",.;()-'’\"", r):
 			return true
-		}
-		if unicode.IsLetter(r) {
+		case unicode.IsLetter(r):
 			letters++
 			if unicode.IsUpper(r) && letters > 1 {
 				capitals++
 			}
 		}
 	}
-	return letters > long && !together || latin > 0 && other > 0 || digits > 0 && letters > 0 || digits > 3 || capitals > 0 && capitals < letters-1 ||
-		strings.Count(word, "-")+strings.Count(word, ".") > 2
+	return letters > long && !together || mixed(word) || capitals > 0 && capitals < letters-1 || strings.Count(word, "-")+strings.Count(word, ".") > 2
 }
 
-// spelled tells of two letters, or more, one behind the other that are no words.
+// joins tells whether words that a model added make a word of the trace, or a name, when
+// they are put together, with the plain ones among them or without; or hold one.
+func (w *work) joins(tokens []token) bool {
+	var all, some []string
+	for _, t := range parts(tokens, nil) {
+		all = append(all, t.text)
+		if !plainWords[t.text] {
+			some = append(some, t.text)
+		}
+	}
+	return w.joined(all) || len(some) < len(all) && w.joined(some)
+}
+
+func (w *work) joined(words []string) bool {
+	var together []string
+	for from := range words {
+		for to := from + 2; to <= len(words); to++ {
+			together = append(together, strings.Join(words[from:to], ""))
+		}
+	}
+	names := func(d Detector) bool { return d.Kind == KindName && d.Finds(strings.Join(together, " ")) }
+	if slices.ContainsFunc(together, w.index.holds) || slices.ContainsFunc(w.detectors, names) {
+		return true
+	}
+	const longest = 32
+	close := letters(strings.Join(words, ""))
+	for from := range close {
+		for to := from + longWord; to <= min(from+longest, len(close)); to++ {
+			if has(w.index.whole, hashOf(close[from:to])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// spelled tells of letters that are no words: of two and more, plain ones aside.
 func spelled(tokens []token) bool {
-	single := func(t token) bool { return t.weight == wordWeight && len([]rune(t.text)) == 1 }
-	for i := 1; i < len(tokens); i++ {
-		if single(tokens[i-1]) && single(tokens[i]) {
+	n := 0
+	for i, t := range tokens {
+		if t.weight != wordWeight || len([]rune(t.text)) > 1 {
+			continue
+		}
+		beside := i > 0 && tokens[i-1].weight == wordWeight && len([]rune(tokens[i-1].text)) == 1
+		if !plainWords[t.text] {
+			n++
+		}
+		if beside || n > 1 {
 			return true
 		}
 	}
 	return false
+}
+
+// numerals are the words for figures.
+var numerals = setOf(`zero oh one two three four five six seven eight nine double null eins zwei zwo drei vier fünf sechs sieben acht neun
+	〇 零 一 二 三 四 五 六 七 八 九`)
+
+// counts tells of more figures in words than a sentence about a choice needs.
+func counts(tokens []token) bool {
+	const most = 2
+	n := 0
+	for _, t := range tokens {
+		if numerals[t.text] {
+			n++
+		}
+	}
+	return n > most
 }

@@ -113,8 +113,19 @@ func TestWriterIsNotBelieved(t *testing.T) {
 		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed Sm9oYW5uYQ"}, distil.Opaque},
 		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed z o e"}, distil.Opaque},
 		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed j0hanna"}, distil.Opaque},
-		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed Joh\u0430nna"}, distil.Opaque}, // a Cyrillic a
-		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed thejohannafromgrazinstyria"}, distil.Opaque},
+		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed Joh\u0430nna"}, distil.Leaking},                               // a Cyrillic a
+		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed \u0458\u043e\u04bb\u0430\u0578\u0578\u0430"}, distil.Leaking}, // no Latin letter
+		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed zo\u0435"}, distil.Opaque},
+		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed \u0437\u03bf\u0435"}, distil.Opaque}, // of two alphabets, neither Latin
+		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed, jo and han and na"}, distil.Leaking},
+		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed, superjohannan"}, distil.Leaking},
+		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed, mus of the ter"}, distil.Leaking}, // a name
+		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed, z or o or e"}, distil.Opaque},
+		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed, 06 and 64 and 70"}, distil.Opaque},
+		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed, six six four"}, distil.Opaque},
+		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed, 六六四"}, distil.Opaque},
+		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed thejohannafromgrazinstyria"}, distil.Leaking},
+		{distil.Proposal{Key: key, Exemplar: 1, Guidance: scope + "indexed thezoefromlondoninengland"}, distil.Opaque},
 	} {
 		model := &scripted{calls: []func(distil.Task) ([]distil.Proposal, error){says(c.p), says(c.p)}}
 		got, report := write(t, model, 1, aLife...)
