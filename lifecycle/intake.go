@@ -224,6 +224,9 @@ func (c *Companion) prepare(ctx context.Context, p *prepared, hurry context.Cont
 // experience is the heart of the worker: find or open the session, make the
 // event durable, fold it, answer.
 func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error) {
+	if p.told != nil && *p.told != c.store.Meta().Generation {
+		p.answer, p.by, p.heard = "", "", nil // they may speak of what is forgotten by now
+	}
 	if seq, known := c.store.Has(p.key); known {
 		return c.known(ctx, p, seq)
 	}
@@ -244,9 +247,6 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	}
 	if p.policy == live {
 		c.bear(ctx)
-	}
-	if p.told != nil && *p.told != c.store.Meta().Generation {
-		p.answer, p.by = "", "" // it may speak of what is forgotten by now
 	}
 	body := fold.Experienced{
 		ID: c.freshID(p), Key: p.key, Date: p.note.Date, Source: p.note.Source, Category: p.note.Category,
@@ -300,6 +300,9 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 // its file may be new, and what was answered to it.
 func (c *Companion) known(ctx context.Context, p *prepared, seq uint64) (Receipt, error) {
 	p.settle(seq)
+	if p.policy == live && p.source == nil { // to this life it may be new
+		c.lives.Met(append(c.heardFor(p), p.note.Text), p.answer)
+	}
 	var b chitta.Batch
 	if p.last {
 		b.Sources = []chitta.Source{*p.source}
@@ -349,6 +352,9 @@ func (c *Companion) edit(ctx context.Context, p *prepared) (Receipt, error) {
 	}
 	if _, err := c.appendEntry(ctx, p, b); err != nil {
 		return Receipt{}, err
+	}
+	if p.policy == live {
+		c.lives.Met([]string{p.note.Text}, "")
 	}
 	c.forgetRows(row)
 	c.forgetNames()

@@ -213,10 +213,25 @@ func (c *Companion) appendLived(ctx context.Context, p *prepared, b chitta.Batch
 		results, err = c.appendEntry(ctx, p, b)
 		return err
 	})
-	if err == nil {
-		c.measureGap(ctx, number)
+	if err != nil {
+		return results, err
 	}
-	return results, err
+	if said {
+		c.lives.Met(c.heardFor(p), p.answer)
+	}
+	c.measureGap(ctx, number)
+	return results, nil
+}
+
+// heardFor is what an answer could know of: what was recalled for it, and of the person's
+// words what SOUL.md quotes.
+func (c *Companion) heardFor(p *prepared) []string {
+	doc, err := c.lastWritten()
+	if err != nil {
+		return p.heard
+	}
+	_, quoted := partsOf(string(doc))
+	return append([]string{quoted}, p.heard...)
 }
 
 // Act does what a model asks for with a tool, where the life may (J-2): see

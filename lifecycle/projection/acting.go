@@ -265,6 +265,27 @@ func (p *Projections) Entry(session int, text string, said bool, write func(valu
 	return nil
 }
 
+// Met notes what the life had before it in a turn, and what was answered: no rule may
+// repeat that. It is kept nowhere else, and goes with the trace.
+func (p *Projections) Met(seen []string, answered string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	l := p.living
+	if l == nil {
+		return
+	}
+	note := func(kind, text string) {
+		known := func(a distil.Act) bool { return a.Kind == kind && a.Text == text }
+		if text != "" && !slices.ContainsFunc(l.trace.Acts, known) {
+			l.trace.Add(distil.Act{Kind: kind, Text: text})
+		}
+	}
+	for _, text := range seen {
+		note(distil.Seen, text)
+	}
+	note(distil.Told, answered)
+}
+
 // Gap tells the life how far what it met is from who it says that it is, in [0, 2].
 func (p *Projections) Gap(gap float64) {
 	p.mu.Lock()

@@ -208,7 +208,8 @@ func (p *Projections) keepDraft(ctx context.Context, n int64, window time.Durati
 }
 
 // traceOf is what happened in a life: what was called, by its journal, and what was seen
-// and said, as far as this process knows it or the store still has it.
+// and said, as far as this process knows it, or else as far as the store still has it. Then
+// it is partial: of a text there may be a gist, and of what was recalled nothing.
 func (p *Projections) traceOf(life lives.Life) (distil.Trace, error) {
 	p.mu.Lock()
 	mine := p.ended
@@ -223,6 +224,7 @@ func (p *Projections) traceOf(life lives.Life) (distil.Trace, error) {
 	if err := journal.Close(); err != nil {
 		return trace, err
 	}
+	trace.Partial = true
 	if p.o.Seen == nil || life.Session == 0 {
 		return trace, nil
 	}
@@ -241,7 +243,7 @@ func (p *Projections) mayPersist(a distil.Act) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	category := consent.Operational
-	if a.Kind == distil.Said {
+	if a.Kind == distil.Said || a.Kind == distil.Told {
 		category = consent.Communications
 	}
 	return p.consents.Check(category, consent.Storage).Answer == consent.Allow
