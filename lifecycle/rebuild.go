@@ -134,11 +134,11 @@ type rebuilding struct {
 	today []told
 	soul  []byte
 	given string
-	// own is what the person said of consent to the companion that is filled, chain that
-	// with what the export has: it holds for what comes. owed is what is to be taken away
-	// of that, at the next start.
-	own, chain *consent.Chain
-	owed       owedWithdrawal
+	// chain is what the person said of consent, to the companion that is filled and in the
+	// export: it holds for what comes. owed is what is to be taken away of that, at the
+	// next start.
+	chain *consent.Chain
+	owed  owedWithdrawal
 }
 
 // told is what the export says of an impression, and where.
