@@ -2,7 +2,7 @@
 # Builds the binary for every supported board into dist/ and prints the sizes.
 # The stripped amd64 binary must stay under the limit: boards download it over slow links.
 source "$(dirname "$0")/lib.sh"
-limit_mb=25
+limit_mb=27
 
 build() { # GOARCH GOARM NAME
   CGO_ENABLED=0 GOOS=linux GOARCH=$1 GOARM=$2 \
