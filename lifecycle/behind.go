@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/chitta/fold"
 )
 
@@ -159,10 +160,13 @@ func (c *Companion) tryBehind(ctx context.Context, t turnBehind) (settled, again
 	}
 	x, there := c.stillThere(t)
 	if !there || t.owes && !c.isOwed(t.seq) {
-		return true, false // forgotten or edited meanwhile, or judged already
+		return true, false // taken back meanwhile, or judged already
 	}
 	told := c.store.Meta().Generation
 	a, err := c.askAbout(ctx, t, x)
+	if errors.Is(err, errTakenBack) {
+		return true, false
+	}
 	if err != nil {
 		again = errors.Is(err, errGaveWay) && ctx.Err() == nil
 		if !again {
@@ -182,11 +186,34 @@ func (c *Companion) tryBehind(ctx context.Context, t turnBehind) (settled, again
 	return err == nil, false
 }
 
-// stillThere is the entry of a turn, where it says what it said then.
+// stillThere is the entry of a turn, where it says what it said then and may be read.
 func (c *Companion) stillThere(t turnBehind) (fold.Experienced, bool) {
-	e, err := c.store.EventAt(t.seq)
-	x, ok := e.Body.(fold.Experienced)
-	return x, err == nil && ok && x.Key == t.key
+	x, _, there := c.stillSays(t.seq, t.key)
+	return x, there
+}
+
+// stillSays is the entry at seq with what is kept of it, where it is the wording of key,
+// is not buried, and may be read. Of one of which nothing was kept the text is empty.
+func (c *Companion) stillSays(seq uint64, key fold.Key) (fold.Experienced, chitta.Text, bool) {
+	x, t, err := c.wordingOf(seq)
+	if errors.Is(err, ErrNotFound) && x.Key == key && !c.buried(seq) {
+		err = nil
+	}
+	return x, t, err == nil && x.Key == key && c.mayRead(seq, x, t)
+}
+
+// takeBack drops the words of the turns that may not be asked about any more. They are
+// settled in their turn.
+func (c *Companion) takeBack() {
+	b := &c.behind
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.waits {
+		if _, there := c.stillThere(b.waits[i]); !there {
+			b.size -= len(b.waits[i].note.Text)
+			b.waits[i].note = Note{}
+		}
+	}
 }
 
 // askAbout asks the model for its judgement of a turn, which is the entry x.
@@ -194,7 +221,8 @@ func (c *Companion) askAbout(ctx context.Context, t turnBehind, x fold.Experienc
 	soul, _ := c.context(&prepared{policy: history})
 	e := Experience{Text: t.note.Text, Embedding: x.Embedding, Date: t.note.Date, Soul: soul, Session: c.earlierThan(t.seq)}
 	var a Assessment
-	err := c.leisurely(ctx, func(asking context.Context) (err error) {
+	may := func() bool { _, there := c.stillThere(t); return there }
+	err := c.leisurely(ctx, may, func(asking context.Context) (err error) {
 		if a, err = c.opts.Model.Assess(asking, e); err == nil {
 			err = checkAssessment(a)
 		}

@@ -54,7 +54,7 @@ func (c *Companion) nameSome(ctx context.Context) (given int, err error) {
 	if m := c.opts.Model.State(); m.Away != "" || m.Digest == "" || c.atLeisure(ctx) != nil {
 		return 0, nil
 	}
-	generation, session := c.store.Meta().Generation, c.lastClosed()
+	may, generation, session := c.readNow(), c.store.Meta().Generation, c.lastClosed()
 	list, err := c.toName(session)
 	if err != nil || len(list) == 0 {
 		return 0, err
@@ -67,8 +67,8 @@ func (c *Companion) nameSome(ctx context.Context) (given int, err error) {
 			break
 		}
 		asked := time.Now()
-		name, err := c.call(ctx, u)
-		if errors.Is(err, errGaveWay) {
+		name, err := c.call(ctx, u, func() bool { same, err := c.asTheyWere(u.entries); return err == nil && same && may() })
+		if errors.Is(err, errGaveWay) || errors.Is(err, errTakenBack) { // the list is made anew
 			c.reassessSoon()
 			break
 		}
@@ -104,9 +104,9 @@ func (n modelName) refused(clock func() (time.Time, bool)) modelName {
 }
 
 // call asks for one name and holds it against what was sent.
-func (c *Companion) call(ctx context.Context, u unnamed) (string, error) {
+func (c *Companion) call(ctx context.Context, u unnamed, may func() bool) (string, error) {
 	var name string
-	err := c.leisurely(ctx, func(asking context.Context) (err error) {
+	err := c.leisurely(ctx, may, func(asking context.Context) (err error) {
 		name, err = c.opts.Model.Name(asking, u.words, u.excerpts)
 		return err
 	})

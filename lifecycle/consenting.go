@@ -304,9 +304,11 @@ func (c *Companion) SetConsent(ctx context.Context, r ConsentRequest, progress f
 		if err != nil {
 			return err
 		}
+		defer c.Talking()() // a question that is under way may hold what is withdrawn
 		if err := c.learnConsent(); err != nil {
 			return err
 		}
+		c.takeBack()
 		c.log.Info("something was said about consent", "record", owed.Version, "changes", len(said.Record.Changes), "withdrawn", len(owed.Withdrawn)+len(owed.Plan.Closed))
 		w = owed.Withdrawal
 		if owed.asksForSomething() {

@@ -205,6 +205,8 @@ func (c *Companion) forget(ctx context.Context, q ForgetQuery, progress func(Pro
 	if len(chosen) == 0 {
 		return r, fmt.Errorf("%w: no entry fits", ErrNotFound)
 	}
+	defer c.Talking()() // no question about what goes is under way, and none begins
+	defer c.takeBack()
 	return c.takeOut(ctx, chosen, chitta.ToForget{}, progress)
 }
 

@@ -51,14 +51,22 @@ func (l *leisure) giveWay() {
 	}
 }
 
+// errTakenBack: what a question holds may not be asked about any more.
+var errTakenBack = errors.New("what it holds was forgotten, edited or buried, or may not be read any more")
+
 // leisurely asks a question that can wait, with the time for an answer that the settings
-// say. Where it had to give way the error is errGaveWay.
-func (c *Companion) leisurely(ctx context.Context, ask func(ctx context.Context) error) error {
+// say. Where it had to give way the error is errGaveWay. may is asked last of all whether
+// the words of the question, which may have waited, can still be sent; where they cannot
+// nothing is, and the error is errTakenBack.
+func (c *Companion) leisurely(ctx context.Context, may func() bool, ask func(ctx context.Context) error) error {
 	within, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	defer c.leisure.add(func() { end(errGaveWay) })()
 	if c.talking.Load() > 0 { // somebody came before it could be told
 		return errGaveWay
+	}
+	if !may() { // what takes words back is a talk, so this is still so while it asks
+		return errTakenBack
 	}
 	asking, stop := c.patiently(within)
 	defer stop()
@@ -80,6 +88,13 @@ func (c *Companion) Talking() (done func()) {
 		late.Stop()
 		over()
 	}
+}
+
+// readNow tells of what was read just now whether it may still be sent: while nothing was
+// forgotten, and nothing was said about consent, since.
+func (c *Companion) readNow() (may func() bool) {
+	generation, leave := c.store.Meta().Generation, c.leave.is.Load()
+	return func() bool { return c.store.Meta().Generation == generation && c.leave.is.Load() == leave }
 }
 
 // atLeisure waits until nothing that somebody waits for is to be done.

@@ -75,6 +75,7 @@ func (c *Companion) narrate(ctx context.Context) error {
 	if wait := n.Next - now.Unix(); wait > 0 && wait <= int64((firstPause<<mostNarrations).Seconds()) || c.atLeisure(ctx) != nil {
 		return nil // a clock that was put back makes nothing wait for years
 	}
+	may := c.readNow()
 	s, err := c.lastSummary()
 	if errors.Is(err, errNotNow) { // the next end has it narrated
 		return nil
@@ -86,10 +87,10 @@ func (c *Companion) narrate(ctx context.Context) error {
 		return c.settleNarration(ctx, nil, nil)
 	}
 	asked := time.Now()
-	text, err := c.tell(ctx, s)
+	text, err := c.tell(ctx, s, may)
 	defer func() { c.rest(ctx, time.Since(asked)) }()
 	switch {
-	case errors.Is(err, errGaveWay):
+	case errors.Is(err, errGaveWay), errors.Is(err, errTakenBack):
 		c.reassessSoon()
 		return nil
 	case ctx.Err() != nil || elsewhere(err):
@@ -107,7 +108,8 @@ func (c *Companion) narrate(ctx context.Context) error {
 }
 
 // tell asks the model and holds its words against the summary.
-func (c *Companion) tell(ctx context.Context, s soul.Summary) (string, error) {
+// may tells whether they can still be sent.
+func (c *Companion) tell(ctx context.Context, s soul.Summary, may func() bool) (string, error) {
 	plainly := s
 	plainly.Given, plainly.Voice, plainly.VoiceBy = "", "", "" // what the person wrote is theirs to say
 	plainly.Rules, plainly.Unresolved = nil, nil               // and rules are told in their own words alone
@@ -116,7 +118,7 @@ func (c *Companion) tell(ctx context.Context, s soul.Summary) (string, error) {
 		return "", err
 	}
 	var text string
-	err = c.leisurely(ctx, func(asking context.Context) (err error) {
+	err = c.leisurely(ctx, may, func(asking context.Context) (err error) {
 		text, err = c.opts.Model.Narrate(asking, prompt.WithoutFrontMatter(string(doc)))
 		return err
 	})

@@ -129,7 +129,7 @@ func (c *Companion) reassessSome(ctx context.Context) (settled int, err error) {
 		}
 		asked := time.Now()
 		j, err := c.judgeAgain(ctx, o)
-		if errors.Is(err, errGaveWay) {
+		if errors.Is(err, errGaveWay) || errors.Is(err, errTakenBack) { // it is looked at anew
 			c.reassessSoon()
 			break
 		}
@@ -252,7 +252,8 @@ func (c *Companion) judgeAgain(ctx context.Context, o owed) (judged, error) {
 		e.Session = nil
 	}
 	var a Assessment
-	err = c.leisurely(ctx, func(asking context.Context) (err error) {
+	may := func() bool { _, _, there := c.stillSays(o.seq, x.Key); return there }
+	err = c.leisurely(ctx, may, func(asking context.Context) (err error) {
 		if a, err = c.opts.Model.Assess(asking, e); err == nil {
 			err = checkAssessment(a)
 		}
@@ -262,7 +263,7 @@ func (c *Companion) judgeAgain(ctx context.Context, o owed) (judged, error) {
 	switch {
 	case ctx.Err() != nil:
 		return out, ctx.Err()
-	case errors.Is(err, ErrModelAway), errors.Is(err, errGaveWay):
+	case errors.Is(err, ErrModelAway), errors.Is(err, errGaveWay), errors.Is(err, errTakenBack):
 		return out, err
 	case err == nil:
 		a.Judgement = lessened(a.Judgement, t.Own)

@@ -93,6 +93,8 @@ func (c *Companion) withdraw(ctx context.Context, reason string) error {
 	defer c.backupSoon()
 	defer c.reassessSoon()
 	if len(buried) > 0 {
+		c.leisure.giveWay() // a question that is under way may hold their words
+		c.takeBack()
 		c.log.Info("impressions were buried, their texts are deleted", "impressions", len(buried))
 	}
 	for _, row := range buried {
