@@ -47,16 +47,22 @@ func (p *Projections) Birth(ctx context.Context) error {
 		born, missing = m.Resolve(p.found(ctx, m))
 	}
 	if len(missing) > 0 {
-		return p.unbear(ctx, l, missing)
+		err = p.unbear(ctx, l, lacksOf(missing))
+	} else {
+		err = p.bear(ctx, l, m, born)
 	}
-	return p.bear(ctx, l, m, born)
+	if err != nil && p.open[l.Sequence] == l { // it is no life of now; the next try is conceived in its place
+		delete(p.open, l.Sequence)
+		p.unborn = l
+	}
+	return err
 }
 
 // conceive writes the life that is to be born. One that could not be is conceived again.
 func (p *Projections) conceive(ctx context.Context, m manifest.Manifest, readable bool) (*lives.Life, error) {
 	next := lives.Life{Sequence: p.last + 1}
 	if p.unborn != nil {
-		next = *p.unborn
+		next.Sequence = p.unborn.Sequence
 	}
 	var err error
 	if next.ID, err = newID(); err != nil {
@@ -137,12 +143,16 @@ func (p *Projections) head() lineage.Digest {
 	return p.lineage.Head()
 }
 
-// unbear is the end of a birth that failed.
-func (p *Projections) unbear(ctx context.Context, l *lives.Life, missing []manifest.Missing) error {
-	var lacks []lives.Lack
+// lacksOf is what is missing, as a life keeps it.
+func lacksOf(missing []manifest.Missing) (lacks []lives.Lack) {
 	for _, m := range missing {
 		lacks = append(lacks, lives.Lack{Invariant: lives.J1, Code: string(m.Code), What: m.What, Mend: m.Mend})
 	}
+	return lacks
+}
+
+// unbear is the end of a birth that failed.
+func (p *Projections) unbear(ctx context.Context, l *lives.Life, lacks []lives.Lack) error {
 	if err := l.Settle(lacks, "", p.stamp()); err != nil {
 		return err
 	}
@@ -155,9 +165,30 @@ func (p *Projections) unbear(ctx context.Context, l *lives.Life, missing []manif
 	return &UnbornError{lacks}
 }
 
-// bear is the end of one that did not. What the lineage began with, and the first record
-// of consent, are written with the first of all lives.
-func (p *Projections) bear(ctx context.Context, l *lives.Life, m manifest.Manifest, born manifest.Born) error {
+// unwritable is what lacks where what a life does cannot be written down.
+func unwritable(folder string, err error) []lives.Lack {
+	return []lives.Lack{{
+		Invariant: lives.J1, Code: "journal", What: "what the life will do cannot be written down: " + err.Error(),
+		Mend: "see what stands in the way in " + folder + ", and take it out",
+	}}
+}
+
+// bear is the end of one that did not. The journal is opened first, so that no life is
+// ready of which nothing could be written down. What the lineage began with, and the first
+// record of consent, are written with the first of all lives.
+func (p *Projections) bear(ctx context.Context, l *lives.Life, m manifest.Manifest, born manifest.Born) (err error) {
+	if _, err := secretOf(p.secretPath(l.Sequence)); err != nil {
+		return p.unbear(ctx, l, unwritable(p.folder(), err))
+	}
+	journal, trace, err := distil.OpenJournal(p.journalPath(l.Sequence))
+	if err != nil {
+		return errors.Join(p.unbear(ctx, l, unwritable(p.folder(), err)), distil.DestroyJournal(p.secretPath(l.Sequence)))
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, journal.Destroy(), distil.DestroyJournal(p.secretPath(l.Sequence)))
+		}
+	}()
 	values, commit, err := p.beginnings(m, born)
 	if err != nil {
 		return err
@@ -179,18 +210,9 @@ func (p *Projections) bear(ctx context.Context, l *lives.Life, m manifest.Manife
 		return err
 	}
 	if err := p.put(ctx, l, append(values, k)...); err != nil {
-		delete(p.open, l.Sequence)
-		p.unborn = nil
 		return err
 	}
 	p.genesis, p.lineage, p.consents, p.models = began.genesis, began.lineage, began.consents, began.models
-	journal, trace, err := distil.OpenJournal(p.journalPath(l.Sequence))
-	if err != nil {
-		return err
-	}
-	if _, err := secretOf(p.secretPath(l.Sequence)); err != nil {
-		return errors.Join(err, journal.Close())
-	}
 	p.living = &living{
 		life: *l, birth: born, m: m, rules: lineage.Render(p.rulesAt(born.Base)), journal: journal, trace: trace, quiet: time.Now(),
 		runner: tools.Runner{Workplace: p.folder(), Publisher: p.o.Publisher},
