@@ -51,5 +51,11 @@ func (c *Companion) ActFor(ctx context.Context, call ChatCall) (string, TalkAct)
 			act.Tool = o.Name
 		}
 	}
+	if out.Truncated {
+		return out.Text + toolCut, act
+	}
 	return out.Text, act
 }
+
+// toolCut is told behind what a tool gave, where that was more than it may give.
+const toolCut = "\n[This is only the beginning: the tool gave more than it may, and the rest was left out.]"

@@ -14,7 +14,6 @@ import (
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/chitta/fold"
-	"github.com/jivad/jivad/lifecycle/distil"
 	"github.com/jivad/jivad/lifecycle/lives"
 	"github.com/jivad/jivad/lifecycle/manifest"
 	"github.com/jivad/jivad/lifecycle/projection"
@@ -427,25 +426,4 @@ func (c *Companion) Rate(ctx context.Context, life int64, valence float64) (live
 		rounded = -int64(-valence*lineage.Million + 0.5)
 	}
 	return c.lives.Rate(ctx, life, rounded)
-}
-
-// ruleWriter is the model as it words rules, nil where there is none that can be asked.
-func (c *Companion) ruleWriter() distil.Writer {
-	if w, ok := c.opts.Model.(distil.Writer); ok && c.opts.Model.State().Away == "" {
-		return patientWriter{c, w}
-	}
-	return nil
-}
-
-// patientWriter gives a model the time for an answer that the settings say.
-type patientWriter struct {
-	c *Companion
-	w distil.Writer
-}
-
-// Propose implements distil.Writer.
-func (p patientWriter) Propose(ctx context.Context, task distil.Task) ([]distil.Proposal, error) {
-	asking, stop := p.c.patiently(ctx)
-	defer stop()
-	return p.w.Propose(asking, task)
 }
