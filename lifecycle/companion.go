@@ -100,6 +100,9 @@ type Options struct {
 	// Now tells the time and whether the clock is synchronised; nil means the
 	// system's.
 	Now func() (now time.Time, synchronised bool)
+	// Running tells how long something has run, by a clock that only goes forward; nil
+	// means the system's. By it is told whether Now was set.
+	Running func() time.Duration
 }
 
 // Companion is one open data folder. Its methods may be called from many
@@ -137,6 +140,8 @@ type Companion struct {
 	lives      *projection.Projections
 	leave      *leave
 	distilling chan struct{}
+	// days tells a new day from a clock that was set.
+	days dayClock
 
 	// life is touched by the worker only.
 	life life
@@ -223,6 +228,9 @@ func withDefaults(o Options) Options {
 	}
 	if o.Now == nil {
 		o.Now = systemClock
+	}
+	if o.Running == nil {
+		o.Running = runningSince(time.Now())
 	}
 	if o.Params == (fold.Params{}) {
 		o.Params = fold.DefaultParams()

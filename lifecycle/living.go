@@ -190,6 +190,10 @@ func (c *Companion) bear(ctx context.Context) {
 	if !c.opts.Lives {
 		return
 	}
+	if _, ok := c.lives.Living(); ok {
+		return
+	}
+	c.days.bornNow(c.readClock())
 	if err := c.lives.Birth(ctx); err != nil && ctx.Err() == nil {
 		c.problem(err.Error())
 	}
@@ -288,13 +292,15 @@ func (c *Companion) overBy() string {
 	if !ok {
 		return ""
 	}
-	nextDay := false
+	var nextDay bool
 	if s := c.session(); s.Open && int(s.Number) == l.Session {
-		nextDay = s.Date != c.today()
+		nextDay = c.sessionDay(s) != c.today()
+	} else { // it has no session
+		nextDay = c.lifeDay(l, c.opts.DayStartsAt) != c.today()
 	}
 	if at, ok := c.lives.RollAt(); ok {
 		now, _ := c.opts.Now()
-		nextDay = nextDay || localDay(l.Born.Time, c.opts.Location, at) != localDay(now, c.opts.Location, at)
+		nextDay = nextDay || c.lifeDay(l, at) != localDay(now, c.opts.Location, at)
 	}
 	return c.lives.Over(nextDay)
 }

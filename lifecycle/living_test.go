@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -274,31 +275,137 @@ func TestTheLastEntryEndsALife(t *testing.T) {
 	}
 }
 
-// The clock of the wall is set ten years forward and back in the middle of a life: only
-// the time that it really ran ends it (J-3).
+// The clock of the wall is set ten years forward, or back, in the middle of a life: only
+// the time that it really ran ends it, and no day begins by that, neither that of its
+// session nor that of its manifest (J-3).
 func TestLifetimeIgnoresTheWallClock(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		c := w.lived(t)
-		text := strings.Replace(searching, "[[grants]]", "[life]\nttl = \"40m\"\n[[grants]]", 1)
-		if err := os.WriteFile(filepath.Join(w.dir, lifecycle.ManifestFile), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan error, 1)
-		go func() { done <- c.Run(t.Context()) }()
-		w.write(t, c, "Ten years are nothing.")
-		time.Sleep(10 * time.Minute)
-		w.write(t, c, "Still.")
-		time.Sleep(20 * time.Minute)
-		w.write(t, c, "And still.")
-		if all, err := c.Lives(t.Context(), 10); err != nil || len(all) != 1 || all[0].State != lives.Active || all[0].Spent.Running < 30*time.Minute {
-			t.Errorf("%+v %v", all, err)
-		}
-		time.Sleep(12 * time.Minute)
-		if all, err := c.Lives(t.Context(), 10); err != nil || all[0].State == lives.Active || all[0].Reason != lives.ByTTL {
-			t.Errorf("%+v %v", all, err)
-		}
-	})
+	for _, years := range []int{10, -10} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			c := w.lived(t)
+			rewrite(t, w, "[life]\nttl = \"40m\"\nroll = \"09:30\"\n")
+			run(t, c)
+			still := func(running time.Duration) {
+				t.Helper()
+				all, err := c.Lives(t.Context(), 10)
+				if err != nil || len(all) != 1 || all[0].State != lives.Active || all[0].Spent.Running < running {
+					t.Errorf("%+v %v", all, err)
+				}
+				if s, err := c.Session(t.Context(), 0); err != nil || s.Number != 1 || !s.Open {
+					t.Errorf("%+v %v", s, err)
+				}
+			}
+			w.write(t, c, "Ten years are nothing.")
+			time.Sleep(10 * time.Minute)
+			w.clock.jump(at("2026-03-10 08:10").AddDate(years, 0, 3))
+			w.write(t, c, "Still.")
+			still(10 * time.Minute)
+			time.Sleep(10 * time.Minute)
+			w.clock.jump(at("2026-03-11 23:20"))
+			time.Sleep(10 * time.Minute)
+			w.write(t, c, "And still.")
+			still(30 * time.Minute)
+			time.Sleep(12 * time.Minute)
+			if all, err := c.Lives(t.Context(), 10); err != nil || all[0].State == lives.Active || all[0].Reason != lives.ByTTL {
+				t.Errorf("%+v %v", all, err)
+			}
+		})
+	}
+}
+
+// A day that really begins ends the session and its life, also after the clock was set.
+func TestADayThatBeginsEndsALife(t *testing.T) {
+	for _, set := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			c := w.lived(t)
+			run(t, c)
+			w.write(t, c, "At eight.")
+			if set {
+				w.clock.jump(at("2031-07-05 20:00"))
+				w.write(t, c, "In another year.")
+			}
+			now, _ := w.clock.read()
+			w.clock.set(now.Truncate(24 * time.Hour).Add(24*time.Hour + time.Minute))
+			time.Sleep(2 * time.Minute)
+			if all, err := c.Lives(t.Context(), 10); err != nil || len(all) != 1 || all[0].State == lives.Active || all[0].Reason != lives.ByDay {
+				t.Errorf("%+v %v", all, err)
+			}
+			if s, err := c.Session(t.Context(), 0); err != nil || s.Open || s.Reason != "roll" {
+				t.Errorf("%+v %v", s, err)
+			}
+		})
+	}
+}
+
+// A life in which nothing was kept has no session: the person ends it all the same, and so
+// do quiet, a new day, its own time of day and a stop.
+func TestALifeWithoutASessionEnds(t *testing.T) {
+	for want, end := range map[string]func(*testing.T, *world, *lifecycle.Companion){
+		lives.ByPerson: func(t *testing.T, _ *world, c *lifecycle.Companion) {
+			s, err := c.EndSession(t.Context())
+			if err != nil || s.Number != 0 || s.Open || !slices.Equal(s.Lives, []int64{1}) {
+				t.Errorf("%+v %v", s, err)
+			}
+			if s, err := c.EndSession(t.Context()); !errors.Is(err, lifecycle.ErrNoSession) {
+				t.Errorf("once more: %+v %v", s, err)
+			}
+		},
+		lives.ByIdle: func(*testing.T, *world, *lifecycle.Companion) { time.Sleep(32 * time.Minute) },
+		lives.ByDay: func(_ *testing.T, w *world, _ *lifecycle.Companion) {
+			w.clock.set(at("2026-03-11 00:01"))
+			time.Sleep(2 * time.Minute)
+		},
+		lives.ByStop: func(t *testing.T, w *world, c *lifecycle.Companion) { w.end(t, c) },
+	} {
+		t.Run(want, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				c := w.lived(t)
+				stop := run(t, c)
+				c.Offers(t.Context())
+				if want == lives.ByStop {
+					stop()
+				}
+				end(t, w, c)
+				if want == lives.ByStop {
+					c = w.live(t)
+				}
+				all, err := c.Lives(t.Context(), 10)
+				if err != nil || len(all) != 1 || all[0].Reason != want || all[0].Obligation.Status == lives.None {
+					t.Errorf("%+v %v", all, err)
+				}
+			})
+		})
+	}
+}
+
+// The person's end reaches a life that was born beside a session of before.
+func TestTheEndReachesALifeBesideASession(t *testing.T) {
+	w := newWorld(t)
+	w.opts.KeepOpen = true
+	c := w.live(t)
+	w.write(t, c, "Before any life.")
+	w.end(t, c)
+	w.opts.KeepOpen = false
+	c = w.lived(t)
+	c.Offers(t.Context())
+	s, err := c.EndSession(t.Context())
+	if err != nil || s.Number != 1 || s.Open || !slices.Equal(s.Lives, []int64{1}) {
+		t.Errorf("%+v %v", s, err)
+	}
+	if all, err := c.Lives(t.Context(), 10); err != nil || len(all) != 1 || all[0].Reason != lives.ByPerson {
+		t.Errorf("%+v %v", all, err)
+	}
+}
+
+// rewrite puts a table into the manifest.
+func rewrite(t *testing.T, w *world, table string) {
+	t.Helper()
+	text := strings.Replace(searching, "[[grants]]", table+"[[grants]]", 1)
+	if err := os.WriteFile(filepath.Join(w.dir, lifecycle.ManifestFile), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func soulOf(t *testing.T, w *world) string {

@@ -15,6 +15,7 @@ func TestQuestionsAreNotMemories(t *testing.T) {
 	w.opts.Retention = lifecycle.Retention{"behavioural": lifecycle.KeepFull}
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	w.opts.Now = func() (time.Time, bool) { return now, true }
+	w.opts.Running = func() time.Duration { return time.Duration(now.UnixNano()) }
 	c := w.live(t)
 	ask := func(said string) lifecycle.TalkReport {
 		t.Helper()

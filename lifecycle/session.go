@@ -16,8 +16,10 @@ type life struct {
 	// ageing and digester carry on what did not change since the session before.
 	ageing   fold.Ageing
 	digester fold.Digester
-	// opened is when the session was opened, zero when an earlier process did.
+	// opened is when the session was opened, zero when an earlier process did; began is
+	// when it was taken up here, by the time that the program has run.
 	opened time.Time
+	began  time.Duration
 	// policy is how the last note found its session; active is when it came.
 	policy policy
 	active time.Time
@@ -62,7 +64,11 @@ func (c *Companion) ensureSession(ctx context.Context, p *prepared) (b chitta.Ba
 	}
 	s := c.session()
 	if s.Open {
-		if s.Date == day {
+		is := s.Date
+		if p.policy == live && c.life.policy == live {
+			is = c.sessionDay(s)
+		}
+		if is == day {
 			return b, nil
 		}
 		reason := reasonRoll
@@ -88,6 +94,7 @@ func (c *Companion) ensureSession(ctx context.Context, p *prepared) (b chitta.Ba
 		b.Values = append(b.Values, owed...)
 	}
 	now, _ := c.opts.Now()
+	c.life.began = c.readClock()
 	c.life.opened, c.life.eventTimes, c.life.judgeTimes = now.UTC().Truncate(time.Second), nil, nil
 	b.Entries = []chitta.Entry{{Body: fold.SessionOpened{Number: number, Date: day}}}
 	return b, nil
@@ -116,26 +123,54 @@ func (c *Companion) mayContinue(number int) bool {
 	return ok && (r.Reason == reasonImport || r.Reason == reasonRecovery || r.Reason == reasonStop)
 }
 
-// EndSession withdraws the open session now.
+// EndSession withdraws the open session now, and ends the life that is lived. A life that
+// has no session, since nothing was kept in it, ends by itself: the report then has the
+// number 0. Error: ErrNoSession where there is neither.
 func (c *Companion) EndSession(ctx context.Context) (SessionReport, error) {
-	err := c.do(ctx, interactive, func(ctx context.Context) error { return c.closeSession(ctx, reasonEnd) })
+	var open bool
+	var alone []int64
+	err := c.do(ctx, interactive, func(ctx context.Context) error {
+		s := c.session()
+		open = s.Open
+		if l, ok := c.lives.Living(); ok && !(open && l.Session == int(s.Number)) {
+			alone = []int64{l.Sequence}
+		}
+		return c.closeSession(ctx, reasonEnd)
+	})
 	if err != nil {
 		return SessionReport{}, err
 	}
-	return c.Session(ctx, 0)
+	if !open {
+		return SessionReport{Reason: reasonEnd, Lives: alone}, nil
+	}
+	r, err := c.Session(ctx, 0)
+	r.Lives = append(r.Lives, alone...)
+	return r, err
 }
 
-// closeSession withdraws the open session.
+// closeSession withdraws the open session. Where the person ends it, or a stop, a life
+// ends with it that has no session, or another one.
 func (c *Companion) closeSession(ctx context.Context, reason string) error {
-	if s := c.session(); !s.Open {
+	open := c.session().Open
+	if open {
+		if err := c.withdraw(ctx, reason); err != nil {
+			return err
+		}
+	}
+	_, alone := c.lives.Living()
+	switch {
+	case alone && (reason == reasonEnd || reason == reasonStop):
+		return c.endLife(ctx, reason)
+	case !open:
 		return ErrNoSession
 	}
-	return c.withdraw(ctx, reason)
+	return nil
 }
 
 // takeUp looks at a session that was open when the last process ended: one of
 // today goes on, an older one is withdrawn now.
 func (c *Companion) takeUp(ctx context.Context) error {
+	c.life.began = c.readClock()
 	s := c.session()
 	if !s.Open {
 		return nil
@@ -177,7 +212,7 @@ func (c *Companion) endIfOver(ctx context.Context) error {
 		return nil
 	}
 	switch {
-	case s.Date != c.today():
+	case c.sessionDay(s) != c.today():
 		return c.withdraw(ctx, reasonRoll)
 	case time.Since(c.life.active) >= c.opts.Idle: // monotonic: clock jumps do not count
 		return c.withdraw(ctx, reasonIdle)

@@ -193,6 +193,7 @@ func TestAnEarlierSoulComesBack(t *testing.T) {
 	w.opts.Assessor = firm{}
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	w.opts.Now = func() (time.Time, bool) { return now, true }
+	w.opts.Running = func() time.Duration { return time.Duration(now.UnixNano()) }
 	c := w.live(t)
 	force := func(text string) float64 {
 		hit, err := c.Show(t.Context(), w.write(t, c, text).Event)

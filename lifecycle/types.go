@@ -148,7 +148,8 @@ type SessionReport struct {
 	Suppressed  int       `json:"suppressed"`
 	WitnessGap  *float64  `json:"witness_gap"`
 	Reason      string    `json:"reason,omitempty"`
-	// Lives are the numbers of the lives that were lived in it, the oldest first.
+	// Lives are the numbers of the lives that were lived in it, the oldest first. Where a
+	// life ended alone, that had no session, Number is 0.
 	Lives []int64 `json:"lives,omitempty"`
 }
 

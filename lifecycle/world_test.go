@@ -58,11 +58,25 @@ func (plainJudge) Assess(_ context.Context, e lifecycle.Experience) (fold.Judgem
 
 // wallClock is a clock that a test sets.
 type wallClock struct {
-	mu  sync.Mutex
-	now time.Time
+	mu    sync.Mutex
+	now   time.Time
+	start time.Time
+	ran   time.Duration
 }
 
-func (c *wallClock) set(t time.Time) { c.mu.Lock(); defer c.mu.Unlock(); c.now = t }
+// set has time pass until t; jump sets the clock alone.
+func (c *wallClock) set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ran += t.Sub(c.now)
+	c.now = t
+}
+func (c *wallClock) jump(t time.Time) { c.mu.Lock(); defer c.mu.Unlock(); c.now = t }
+func (c *wallClock) running() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ran + time.Since(c.start)
+}
 func (c *wallClock) read() (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,9 +100,9 @@ type world struct {
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{dir: t.TempDir(), clock: &wallClock{now: at("2026-03-10 08:00")}}
+	w := &world{dir: t.TempDir(), clock: &wallClock{now: at("2026-03-10 08:00"), start: time.Now()}}
 	w.opts = lifecycle.Options{
-		Dir: w.dir, Embedder: hashed{64}, Assessor: plainJudge{}, Location: time.UTC, Now: w.clock.read, SnapshotEvery: 20,
+		Dir: w.dir, Embedder: hashed{64}, Assessor: plainJudge{}, Location: time.UTC, Now: w.clock.read, Running: w.clock.running, SnapshotEvery: 20,
 	}
 	return w
 }

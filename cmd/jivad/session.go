@@ -122,6 +122,10 @@ func (a *app) sessionEnd() *cobra.Command {
 }
 
 func tellSession(p *printer, s lifecycle.SessionReport) {
+	if s.Number == 0 {
+		p.line("Life %s ended. It had no session: nothing was kept in it.", livesOf(s))
+		return
+	}
 	state := "ended by " + endedBy(s.Reason)
 	if s.Open {
 		state = "open"

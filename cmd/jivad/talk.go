@@ -387,6 +387,10 @@ func (t *talk) end(ctx context.Context) error {
 	if t.app.flags.json {
 		return t.app.answer(ended, nil)
 	}
+	if ended.Number == 0 {
+		t.out.line("No session is open. The life ended, in which nothing was kept.")
+		return t.out.flush()
+	}
 	t.out.line("Session %d ended, with %s.", ended.Number, count(ended.Events, "entry", "entries"))
 	return t.out.flush()
 }

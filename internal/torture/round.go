@@ -150,6 +150,9 @@ func (r *round) acknowledgeCount(n int) {
 }
 
 func (r *round) acknowledgeEnd(session int) {
+	if session == 0 {
+		return // a life ended, which had none
+	}
 	r.acknowledged(fmt.Sprintf("session %d ended", session), func() { r.ended = append(r.ended, session) })
 }
 
