@@ -140,8 +140,10 @@ type Companion struct {
 	lives      *projection.Projections
 	leave      *leave
 	distilling chan struct{}
-	// days tells a new day from a clock that was set.
-	days dayClock
+	// days tells a new day from a clock that was set; meeting is the look at the model's
+	// server that a birth waits for.
+	days    dayClock
+	meeting meeting
 
 	// life is touched by the worker only.
 	life life

@@ -151,7 +151,9 @@ func (c *Companion) found(_ context.Context, m manifest.Manifest) manifest.Found
 	if c.opts.Model != nil {
 		s := c.opts.Model.State()
 		f.Chat = manifest.Chat{Configured: s.Name, Digest: s.Digest, Away: s.Away}
-		if s.Away == "" && (m.Substrate.Chat == "" || m.Substrate.Chat == s.Name) {
+		if unmet(s) {
+			f.Chat.Away = "its server has not said yet which model it has"
+		} else if s.Away == "" && (m.Substrate.Chat == "" || m.Substrate.Chat == s.Name) {
 			f.Chat.Name = s.Name
 		}
 	}
@@ -193,6 +195,7 @@ func (c *Companion) bear(ctx context.Context) {
 	if _, ok := c.lives.Living(); ok {
 		return
 	}
+	c.meetModel(ctx)
 	c.days.bornNow(c.readClock())
 	if err := c.lives.Birth(ctx); err != nil && ctx.Err() == nil {
 		c.problem(err.Error())

@@ -102,6 +102,8 @@ type ModelState struct {
 	Name   string `json:"name"`
 	Server string `json:"server"`
 	Digest string `json:"digest,omitempty"`
+	// Met says that the server was asked, and has it: one that has no digest then tells none.
+	Met bool `json:"-"`
 	// Away says why it cannot be asked, since when, and when it is tried again;
 	// empty while it can.
 	Away  string    `json:"away,omitempty"`

@@ -38,6 +38,25 @@ func TestLookSaysWhatMends(t *testing.T) {
 	}
 }
 
+// Before it was asked nobody knows which model a server has; one that tells no digest has it
+// all the same.
+func TestAModelIsMetByALook(t *testing.T) {
+	for _, digest := range []string{digestA, ""} {
+		s, st := inProcess(t, Options{})
+		st.set(func() { st.digest = digest })
+		if now := s.State(); now.Met || now.Digest != "" || now.Away != "" {
+			t.Errorf("before: %+v", now)
+		}
+		if now, _ := s.Look(t.Context()); !now.Met || now.Digest != digest || now.Away != "" {
+			t.Errorf("after: %+v", now)
+		}
+		st.set(func() { st.absent = true })
+		if now, _ := s.Look(t.Context()); now.Met || now.Away == "" {
+			t.Errorf("once it is gone: %+v", now)
+		}
+	}
+}
+
 // Every reason that is told has an advice; the address is left out where it is the usual one.
 func TestEveryReasonHasAnAdvice(t *testing.T) {
 	usual, other := New(Options{Server: "http://127.0.0.1:11434", Chat: "m"}), New(Options{Server: "http://10.0.0.2:11434/", Chat: "m"})

@@ -138,7 +138,7 @@ func (s *Server) stateOf(l *lane) lifecycle.ModelState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := lifecycle.ModelState{
-		Name: l.model.name, Server: s.shown, Digest: l.model.digest,
+		Name: l.model.name, Server: s.shown, Digest: l.model.digest, Met: l.model.met,
 		Away: l.why, Since: l.since, Next: l.next,
 		Calls: s.calls, Repairs: s.repairs, Failures: s.failures,
 	}

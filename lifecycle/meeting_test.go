@@ -1,0 +1,112 @@
+package lifecycle_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/soul/lineage"
+)
+
+// late is a model whose server takes a while to say which one it is, and what it says.
+type late struct {
+	wise
+	takes  time.Duration
+	digest string
+	met    bool
+	looks  int
+}
+
+func (l *late) Look(ctx context.Context) (lifecycle.ModelState, string) {
+	l.mu.Lock()
+	l.looks++
+	l.mu.Unlock()
+	select {
+	case <-time.After(l.takes):
+		l.mu.Lock()
+		l.wise.digest, l.met = l.digest, true
+		l.mu.Unlock()
+	case <-ctx.Done():
+	}
+	return l.State(), ""
+}
+
+func (l *late) State() lifecycle.ModelState {
+	s := l.wise.State()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.Met = l.met
+	return s
+}
+
+// A life is born with the model that is there, by its digest, also where it is born before
+// the server said which one that is; and where it does not say it, no bare name stands for
+// it: neither as who thinks in the life nor in the identity (AD-1, J-1).
+func TestNobodyIsBornByABareName(t *testing.T) {
+	digest := strings.Repeat("ab", 32)
+	for name, c := range map[string]struct {
+		model   *late
+		builtin bool
+		mind    string
+		base    string // the text of a base that has no digest
+	}{
+		"it says it in time":         {&late{takes: 1200 * time.Millisecond, digest: digest}, true, "wise:1@" + digest, ""},
+		"it is late":                 {&late{takes: time.Minute, digest: digest}, true, "builtin", "builtin"},
+		"it is late, and has to":     {&late{takes: time.Minute, digest: digest}, false, "", ""},
+		"its server tells no digest": {&late{takes: time.Millisecond}, true, "wise:1", "wise:1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.opts.Model, w.opts.Lives = c.model, true
+				if !c.builtin {
+					text := "[substrate]\nbuiltin = false\n"
+					if err := os.WriteFile(filepath.Join(w.dir, lifecycle.ManifestFile), []byte(text), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				companion := w.live(t)
+				began := time.Now()
+				companion.Offers(t.Context())
+				companion.Offers(t.Context())
+				if took := time.Since(began); took > 5*time.Second || c.model.looks != 1 {
+					t.Errorf("%d looks took %v", c.model.looks, took)
+				}
+				k, err := companion.Lineage(t.Context())
+				all, e := companion.Lives(t.Context(), 9)
+				if err != nil || e != nil || len(all) != 1 || all[0].Mind != c.mind {
+					t.Fatalf("%+v %+v %v %v", k, all, err, e)
+				}
+				if c.mind == "" {
+					if len(k.Missing) != 1 || !strings.Contains(k.Missing[0].What, "has not said yet which model it has") {
+						t.Errorf("%+v", k)
+					}
+					time.Sleep(time.Minute)
+					c.model.takes = 0
+					companion.Offers(t.Context())
+					if all, err := companion.Lives(t.Context(), 9); err != nil || len(all) != 1 || all[0].Mind != "wise:1@"+digest {
+						t.Errorf("once it said it: %+v %v", all, err)
+					}
+					return
+				}
+				want := lineage.Identity(sha256.Sum256([]byte("jivad/base/1\x00"+c.base)), k.Root)
+				if c.base == "" {
+					d, err := lineage.DigestOf(digest)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want = lineage.Identity(d, k.Root)
+				}
+				if k.Identity != want {
+					t.Errorf("the identity is %s, want %s", k.Identity, want)
+				}
+			})
+		})
+	}
+}
