@@ -327,6 +327,12 @@ func (c *Companion) soulWith(names modelNames, last []byte) (doc []byte, values 
 	if err != nil {
 		return nil, nil, err
 	}
+	return c.soulOf(s, last)
+}
+
+// soulOf is the SOUL.md of a summary of the last session, and what is written with it, as
+// for soulWith.
+func (c *Companion) soulOf(s soul.Summary, last []byte) (doc []byte, values []chitta.Value, err error) {
 	if s.Voice != "" && soul.CheckVoice(s, s.Voice) != nil {
 		s.Voice, s.VoiceBy = "", ""
 		values = append(values, chitta.Value{Name: valueVoice})
@@ -339,7 +345,7 @@ func (c *Companion) soulWith(names modelNames, last []byte) (doc []byte, values 
 		values = append(values, chitta.Value{Name: valueNarrate, Data: note})
 	}
 	if doc, err = soul.Render(s, c.opts.SoulBytes); err != nil {
-		return nil, nil, fmt.Errorf("SOUL.md with names: %w", err)
+		return nil, nil, fmt.Errorf("SOUL.md once more: %w", err)
 	}
 	return doc, append(values, chitta.Value{Name: valueCurrent, Data: doc}), nil
 }

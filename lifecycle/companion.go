@@ -282,6 +282,7 @@ func (c *Companion) begin(ctx context.Context) error {
 		if err := c.takeUp(ctx); err != nil {
 			return fmt.Errorf("take up the last session: %w", err)
 		}
+		c.soulMoved(ctx)
 	}
 	if err := c.exciseAgain(ctx); err != nil {
 		return err

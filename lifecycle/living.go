@@ -315,6 +315,7 @@ func (c *Companion) distilEnded(ctx context.Context) {
 		c.distilSoon()
 		return
 	}
+	defer c.soulMoved(context.WithoutCancel(ctx))
 	if _, err := c.lives.Distil(context.WithoutCancel(ctx), nil); err != nil {
 		c.problem(fmt.Sprintf("a life could not be distilled; it is tried again: %v", err))
 	}
@@ -343,6 +344,7 @@ func (c *Companion) distilAll(ctx context.Context) {
 		if _, err := c.lives.Distil(ctx, c.ruleWriter()); err != nil && ctx.Err() == nil {
 			c.problem(fmt.Sprintf("a life could not be distilled: %v", err))
 		}
+		c.soulMovedSoon(ctx, backlog)
 		const often = 10 * time.Minute
 		if time.Since(saved) >= often {
 			saved = time.Now()
@@ -361,6 +363,7 @@ func (c *Companion) settleLives(ctx context.Context) error {
 	if _, err := c.lives.Distil(ctx, nil); err != nil {
 		c.log.Warn("a life is distilled at the next start", "error", err)
 	}
+	c.soulMoved(ctx)
 	return errors.Join(c.lives.Save(ctx), c.lives.Close())
 }
 
@@ -434,5 +437,9 @@ func (c *Companion) Rate(ctx context.Context, life int64, valence float64) (live
 	if valence < 0 {
 		rounded = -int64(-valence*lineage.Million + 0.5)
 	}
-	return c.lives.Rate(ctx, life, rounded)
+	l, err := c.lives.Rate(ctx, life, rounded)
+	if err == nil {
+		c.soulMovedSoon(context.WithoutCancel(ctx), interactive)
+	}
+	return l, err
 }

@@ -64,7 +64,7 @@ func (c *Companion) anotherVersion(h soul.Header, last []byte) bool {
 	if h.Identity != own.Identity && h.Identity != c.store.Meta().ID { // its name before the first life
 		return h.Session == 0
 	}
-	return h.Identity != own.Identity || h.Session != own.Session || h.StoreDigest != own.StoreDigest || h.Voice != own.Voice ||
+	return h.Identity != own.Identity || h.Session != own.Session || h.StoreDigest != own.StoreDigest || h.Voice != own.Voice || h.LineageVersion != own.LineageVersion ||
 		h.Named != own.Named || h.NamedBy != own.NamedBy
 }
 

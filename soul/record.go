@@ -47,7 +47,8 @@ type Record struct {
 	Ghosts      int `json:"ghosts"`
 	// Kappa is how far the life moved the lineage's weights.
 	Kappa float64 `json:"kappa"`
-	// Lineage is its version when the session ended; empty where there was none.
+	// Lineage is its version when the session ended; of the last session that of now, which
+	// SOUL.md speaks of. Empty where there was none.
 	Lineage string `json:"lineage_version,omitempty"`
 	// Valence is the mean over the events, unpleasant to pleasant, in [-1,1].
 	Valence *float64 `json:"valence"`
