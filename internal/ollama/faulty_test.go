@@ -2,6 +2,7 @@ package ollama
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ import (
 	"github.com/ollama/ollama/api"
 
 	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/distil"
+	"github.com/jivad/jivad/soul/lineage"
 )
 
 // play is one request that reaches a proxy which does wrong.
@@ -310,9 +313,11 @@ var faults = []struct {
 	{name: "thinking without an end", wrong: sayInstead("<think>It is a sad day, ", ""), object: [2]want{repaired, useless}, talk: [2]want{repaired, useless}},
 	{name: "prose", wrong: sayInstead("What a sad day that was! Tell me more.", ""), object: [2]want{repaired, useless}, talk: [2]want{fine, fine}},
 	{name: "cut at its length", wrong: lengthReached, object: [2]want{repaired, useless}, talk: [2]want{{itsCut, 1}, {itsCut, 1}}},
-	{name: "numbers out of range", wrong: sayInstead(strings.Replace(strings.Replace(goodAnswer, `"intensity":40`, `"intensity":-5e15`, 1), "{", `{"narrative":"There were 99 entries.","name":"99 rivers",`, 1), ""), object: [2]want{repaired, useless}},
-	{name: "names of nowhere", wrong: sayInstead(strings.Replace(goodAnswer[:len(goodAnswer)-1], `"health"`, `"magic"`, 1)+`,"narrative":"Much is about Zanzibar.","name":"from Zanzibar"}`, ""), object: [2]want{repaired, useless}},
-	{name: "NaN", wrong: sayInstead(`{"intensity": NaN, "narrative": NaN, "name": NaN}`, ""), object: [2]want{repaired, useless}},
+	{name: "numbers out of range", wrong: sayInstead(strings.Replace(strings.Replace(goodAnswer, `"intensity":40`, `"intensity":-5e15`, 1), "{", `{"narrative":"There were 99 entries.","name":"99 rivers","rules":[{"exemplar":-5e15,"guidance":"tool fare, argument way: indexed"}],`, 1), ""), object: [2]want{repaired, useless}},
+	{name: "names of nowhere", wrong: sayInstead(strings.Replace(goodAnswer[:len(goodAnswer)-1], `"health"`, `"magic"`, 1)+`,"narrative":"Much is about Zanzibar.","name":"from Zanzibar","rules":[{"exemplar":7,"guidance":"from Zanzibar"}]}`, ""), object: [2]want{repaired, useless}},
+	{name: "NaN", wrong: sayInstead(`{"intensity": NaN, "narrative": NaN, "name": NaN, "rules": NaN}`, ""), object: [2]want{repaired, useless}},
+	{name: "an object of another kind", wrong: sayInstead(`{"answer":42}`, ""), object: [2]want{repaired, useless}},
+	{name: "null", wrong: sayInstead(`{"intensity":null,"narrative":null,"name":null,"rules":null}`, ""), object: [2]want{repaired, useless}},
 	{name: "NaN in a vector", wrong: vectors(floats(128, "NaN")), embed: [2]want{repaired, useless}},
 	{name: "beyond floats", wrong: vectors(floats(128, "1e400")), embed: [2]want{repaired, useless}},
 	{name: "no vectors", wrong: vectors("[]"), embed: [2]want{repaired, useless}},
@@ -352,6 +357,19 @@ var sites = []struct {
 		}
 		return itsOK, err
 	}},
+	{"propose", "object", func(t *testing.T, s *Server, _ *Embedder) (string, error) {
+		w := &worder{Server: s}
+		d := distil.Distiller{Secret: make([]byte, distil.MinSecret)}
+		rules, report, err := d.Write(t.Context(), w, triedLife(), lineage.Satisfaction{Valence: lineage.Million, Confidence: lineage.Million, Source: lineage.Explicit})
+		by := distil.ByModel
+		if w.err != nil {
+			by = distil.ByRules
+		}
+		if err != nil || len(rules) != 1 || report.Source != by || report.WriterFailed != (w.err != nil) {
+			t.Errorf("%+v %+v, %v", rules, report, err)
+		}
+		return itsOK, w.err
+	}},
 	{"chat", "talk", func(t *testing.T, s *Server, _ *Embedder) (string, error) {
 		var all string
 		end, err := s.Chat(t.Context(), hello, nil, func(p string) error { all += p; return nil })
@@ -373,6 +391,25 @@ var sites = []struct {
 		}
 		return itsOK, err
 	}},
+}
+
+// worder is a model that words rules; it notes how that ended.
+type worder struct {
+	*Server
+	err error
+}
+
+func (w *worder) Propose(ctx context.Context, task distil.Task) (out []distil.Proposal, err error) {
+	out, w.err = w.Server.Propose(ctx, task)
+	return out, w.err
+}
+
+// triedLife is a life that leaves one rule.
+func triedLife() (out distil.Trace) {
+	for _, tried := range [][2]string{{"nested", distil.Failed}, {"indexed", distil.OK}} {
+		out.Add(distil.Act{Kind: distil.Call, Tool: "fare", Arguments: distil.Arguments{distil.Text("way", tried[0])}, Outcome: tried[1]})
+	}
+	return out
 }
 
 // Every fault at every place where a model is asked, once and always, before a server

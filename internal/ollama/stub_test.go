@@ -124,6 +124,8 @@ func goodContent(asked api.ChatRequest) string {
 		return goodAnswer
 	case strings.Contains(string(asked.Format), `"narrative"`):
 		return `{"narrative": "There were 12 entries, most of them about the river."}`
+	case strings.Contains(string(asked.Format), `"rules"`):
+		return `{"rules": [{"exemplar": 1, "guidance": "tool fare, argument way: indexed, in order"}]}`
 	case strings.Contains(string(asked.Format), `"name"`):
 		return `{"name": "walking by the river"}`
 	}

@@ -81,11 +81,11 @@ func TestCallsAreBounded(t *testing.T) {
 // Rules are worded in one structured call; keys are not the model's.
 func TestPropose(t *testing.T) {
 	s, st := inProcess(t, Options{})
-	answer := `{"rules":[{"exemplar":1,"guidance":"tool search, argument way: zigzag"},{"exemplar":9,"guidance":"x"}]}`
+	answer := `{"rules":[{"exemplar":1,"guidance":"tool search, argument way: zigzag"}]}`
 	st.chat = func(_ int, w http.ResponseWriter, _ *http.Request, asked api.ChatRequest) { say(w, asked, answer, "") }
 	task := distil.Task{Worked: true, Exemplars: []distil.Exemplar{{Ref: 1, Key: "tool.search", Scope: "tool search, argument way", Choice: "zigzag"}}}
 	out, err := s.Propose(t.Context(), task)
-	if err != nil || len(out) != 2 || out[0] != (distil.Proposal{Key: "tool.search", Guidance: "tool search, argument way: zigzag", Exemplar: 1}) || out[1].Key != "" {
+	if err != nil || len(out) != 1 || out[0] != (distil.Proposal{Key: "tool.search", Guidance: "tool search, argument way: zigzag", Exemplar: 1}) {
 		t.Errorf("%+v %v", out, err)
 	}
 	task.Refused = []distil.Refusal{{Proposal: out[0], Why: distil.Commands}}
@@ -95,5 +95,38 @@ func TestPropose(t *testing.T) {
 	answer = "Prefer zigzag!"
 	if _, err := s.Propose(t.Context(), task); !errors.Is(err, lifecycle.ErrModelAnswer) {
 		t.Error(err)
+	}
+	// An answer is of the form, and about exemplars that there are, or of no use.
+	task.Exemplars = append(task.Exemplars, distil.Exemplar{Ref: 2, Key: "tool.walk", Scope: "tool walk, argument pace", Choice: "slow"})
+	for answer, usable := range map[string]bool{
+		`{"rules":[{"exemplar":1,"guidance":"tool search, argument way: zigzag"}]}`: true,
+		`{"rules":[{"exemplar":2,"guidance":"tool walk, argument pace: slow"}]}`:    true,
+		`{"rules":[{"exemplar":9,"guidance":"x"}]}`:                                 false,
+		`{"rules":[{"exemplar":1.5,"guidance":"x"}]}`:                               false,
+		`{"rules":[{"exemplar":-1,"guidance":"x"}]}`:                                false,
+		`{"rules":[{"exemplar":"1","guidance":"x"}]}`:                               false,
+		`{"rules":[{"guidance":"x"}]}`:                                              false,
+		`{"rules":[{"exemplar":1}]}`:                                                false,
+		`{"rules":[{"exemplar":1,"guidance":" "}]}`:                                 false,
+		`{"rules":[{"exemplar":1,"guidance":7}]}`:                                   false,
+		`{"rules":[{"exemplar":1,"guidance":null}]}`:                                false,
+		`{"rules":[null]}`:                                                          false,
+		`{"rules":["tool search, argument way: zigzag"]}`:                           false,
+		`{"rules":[]}`:   false,
+		`{"rules":null}`: false,
+		`{"rules":{}}`:   false,
+		`{"RULES":[{"exemplar":1,"guidance":"x"}]}`: false,
+		`{}`: false,
+	} {
+		n := 0
+		s, st := inProcess(t, Options{})
+		st.chat = func(_ int, w http.ResponseWriter, _ *http.Request, asked api.ChatRequest) {
+			n++
+			say(w, asked, answer, "")
+		}
+		out, err := s.Propose(t.Context(), task)
+		if usable != (err == nil) || !usable && (n != 2 || len(out) > 0 || !errors.Is(err, lifecycle.ErrModelAnswer)) {
+			t.Errorf("%s: %v, %v after %d requests", answer, out, err, n)
+		}
 	}
 }
