@@ -129,5 +129,9 @@ func (d *doorway) metrics(context.Context) ([]api.Family, error) {
 	for _, c := range counts {
 		turns.Samples = append(turns.Samples, api.Sample{Labels: []string{"outcome", c.Outcome}, Value: float64(c.N)})
 	}
-	return append(out, requests, turns, api.Gauge("jivad_door_queue", "Turns that wait to be remembered.", float64(waiting))), nil
+	calls := api.Family{Name: "jivad_door_calls_total", Kind: "counter", Help: "Tools that models asked for in them, by what became of that."}
+	for _, c := range d.door.Calls() {
+		calls.Samples = append(calls.Samples, api.Sample{Labels: []string{"outcome", c.Outcome}, Value: float64(c.N)})
+	}
+	return append(out, requests, turns, calls, api.Gauge("jivad_door_queue", "Turns that wait to be remembered.", float64(waiting))), nil
 }

@@ -1,16 +1,14 @@
 package door
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/jivad/jivad/lifecycle"
@@ -23,61 +21,21 @@ import (
 
 const (
 	// mostRounds is how often a model may ask for tools before it answers; mostCalls how
-	// many it may ask for at a time.
+	// many of those that it asks for at a time are looked at, callBytes how many bytes one
+	// of them may have: the checkpoint takes half of that. Where it asks for mostAsked its
+	// answer is not read on.
 	mostRounds = 8
 	mostCalls  = 16
-	// capableTime is how long it is believed what a model can do, showTimeout how long the
-	// server is asked for that.
-	capableTime = 5 * time.Minute
-	showTimeout = 2 * time.Second
+	callBytes  = 128 << 10
+	mostAsked  = 256
 )
 
-// capable remembers which models use tools.
-type capable struct {
-	mu    sync.Mutex
-	known map[string]ability
-}
-
-type ability struct {
-	tools bool
-	until time.Time
-}
-
-// usesTools asks the server whether a model can be told of tools.
-func (d *Door) usesTools(ctx context.Context, model string) bool {
-	d.capable.mu.Lock()
-	a, ok := d.capable.known[model]
-	d.capable.mu.Unlock()
-	if ok && time.Now().Before(a.until) {
-		return a.tools
-	}
-	ctx, cancel := context.WithTimeout(ctx, showTimeout)
-	defer cancel()
-	body := []byte(`{"model":` + string(quoted(model)) + `}`)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d.server.JoinPath("/api/show").String(), bytes.NewReader(body))
-	if err != nil {
-		return false
-	}
-	r.Header.Set(headerMark, d.mark)
-	response, err := d.straight.RoundTrip(r)
-	if err != nil {
-		return false
-	}
-	defer response.Body.Close()
-	var shown struct{ Capabilities []string }
-	if response.StatusCode != http.StatusOK || json.NewDecoder(io.LimitReader(response.Body, maxBody)).Decode(&shown) != nil {
-		return false
-	}
-	a = ability{slices.Contains(shown.Capabilities, "tools"), time.Now().Add(capableTime)}
-	d.capable.mu.Lock()
-	defer d.capable.mu.Unlock()
-	const most = 256
-	if d.capable.known == nil || len(d.capable.known) >= most {
-		d.capable.known = map[string]ability{}
-	}
-	d.capable.known[model] = a
-	return a.tools
-}
+// What a model is told of calls that no checkpoint is asked about.
+const (
+	refusedForm = "Refused: this is no call of a tool."
+	refusedSize = "Refused: what the tool is asked with is too large."
+	refusedMany = "Refused: at most %d tools can be used at a time, and this and %d more are too many; ask again, for fewer."
+)
 
 // offer puts the tools of the companion into a request to chat that has none.
 func (e *exchange) offer(ctx context.Context, o *object) {
@@ -109,6 +67,12 @@ func (a acting) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	request := parseObject(e.ask.body) // which is let go of once it is sent
 	response, err := a.RoundTripper.RoundTrip(r)
+	if err == nil && response.StatusCode == http.StatusBadRequest && usesNone(response) {
+		e.door.capable.know(e.ask.model, ability{until: time.Now().Add(capableTime)})
+		e.door.opts.Log.Info("a model uses no tools after all; it answers without them", "model", e.ask.model)
+		request.remove("tools")
+		return a.RoundTripper.RoundTrip(asking(r, request))
+	}
 	if err != nil || response.StatusCode != http.StatusOK {
 		return response, err
 	}
@@ -120,22 +84,48 @@ func (a acting) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
+// asking is a request like r with another body.
+func asking(r *http.Request, body object) *http.Request {
+	next, data := r.Clone(r.Context()), body.bytes()
+	next.Body, next.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
+	next.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
+	return next
+}
+
+// usesNone tells whether a server refuses a request for its tools. Else the response is as
+// it came.
+func usesNone(response *http.Response) bool {
+	const most = 64 << 10
+	beginning, err := io.ReadAll(io.LimitReader(response.Body, most))
+	if err == nil && bytes.Contains(beginning, []byte("does not support tools")) {
+		response.Body.Close()
+		return true
+	}
+	response.Body = &rejoined{io.MultiReader(bytes.NewReader(beginning), response.Body), response.Body}
+	return false
+}
+
+// rejoined is a body of which the beginning was read already.
+type rejoined struct {
+	io.Reader
+	io.Closer
+}
+
 // pass writes what the model says to out, and does what it asks for in between.
 func (a acting) pass(r *http.Request, e *exchange, request object, body io.ReadCloser, out io.Writer) error {
 	for round := 1; ; round++ {
-		said, calls, err := passed(body, out, round <= mostRounds)
-		if err != nil || len(calls) == 0 {
+		said, err := passed(body, out)
+		if err != nil || said.asked == 0 {
 			return err
 		}
-		request = e.answerCalls(r.Context(), request, said, calls)
+		if round > mostRounds {
+			return e.unheard(r.Context(), said, out)
+		}
+		request = e.answerCalls(r.Context(), request, said)
 		if round == mostRounds {
 			request.set("tools", json.RawMessage("[]")) // it has to answer with what it has
 		}
-		next := r.Clone(r.Context())
-		data := request.bytes()
-		next.Body, next.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
-		next.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
-		response, err := a.RoundTripper.RoundTrip(next)
+		response, err := a.RoundTripper.RoundTrip(asking(r, request))
 		if r.Context().Err() != nil {
 			if err == nil {
 				response.Body.Close()
@@ -152,6 +142,19 @@ func (a acting) pass(r *http.Request, e *exchange, request object, body io.ReadC
 	}
 }
 
+// unheard ends an answer in which a model still asks for tools though it was given none.
+// They are refused; the client gets the end of the answer where there are words in it.
+func (e *exchange) unheard(ctx context.Context, said saying, out io.Writer) error {
+	for range said.asked {
+		e.refuseCall(ctx)
+	}
+	if strings.TrimSpace(said.words) == "" {
+		return failedLater(out, "the model asks for tools again and again, and does not answer")
+	}
+	_, err := out.Write(said.end)
+	return err
+}
+
 // failedLater tells a client in the midst of an answer, as Ollama does.
 func failedLater(out io.Writer, why string) error {
 	data, _ := json.Marshal(map[string]string{"error": why})
@@ -159,97 +162,50 @@ func failedLater(out io.Writer, why string) error {
 	return err
 }
 
-// passed writes an answer line by line to out, but for those that ask for tools and the
-// end of an answer that does. It gives those calls, and what was said before them.
-func passed(body io.ReadCloser, out io.Writer, hold bool) (said string, calls []json.RawMessage, err error) {
-	defer body.Close()
-	in := bufio.NewReaderSize(body, 64<<10)
-	var words strings.Builder
-	for {
-		line, err := longLine(in)
-		if len(line) > 0 {
-			var piece struct {
-				Message struct {
-					Content   string
-					ToolCalls []json.RawMessage `json:"tool_calls"`
-				}
-				Done bool
-			}
-			understood := json.Unmarshal(line, &piece) == nil
-			asks := understood && hold && len(piece.Message.ToolCalls) > 0 && len(calls)+len(piece.Message.ToolCalls) <= mostCalls
-			if asks {
-				calls = append(calls, piece.Message.ToolCalls...)
-			}
-			words.WriteString(piece.Message.Content)
-			switch {
-			case asks && piece.Message.Content != "" && !piece.Done:
-				line = withoutCalls(line)
-				fallthrough
-			case !asks && !(piece.Done && len(calls) > 0):
-				if _, err := out.Write(line); err != nil {
-					return "", nil, err
-				}
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return words.String(), calls, nil
-		}
-		if err != nil {
-			return "", nil, err
-		}
-	}
-}
-
-// longLine reads a line with its end, or as much of it as may be understood.
-func longLine(in *bufio.Reader) ([]byte, error) {
-	var out []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		out = append(out, part...)
-		if !errors.Is(err, bufio.ErrBufferFull) || len(out) > maxLine {
-			if errors.Is(err, bufio.ErrBufferFull) {
-				err = nil
-			}
-			return out, err
-		}
-	}
-}
-
-// withoutCalls is a piece of an answer without what it asks for.
-func withoutCalls(line []byte) []byte {
-	o := parseObject(line)
-	var message json.RawMessage
-	o.get("message", &message)
-	m := parseObject(message)
-	m = slices.DeleteFunc(m, func(x member) bool { return strings.EqualFold(x.key, "tool_calls") })
-	o.set("message", m.bytes())
-	return append(o.bytes(), '\n')
-}
-
 // answerCalls does what a model asks for, and gives the request with which it goes on.
-func (e *exchange) answerCalls(ctx context.Context, request object, said string, calls []json.RawMessage) object {
-	var messages []json.RawMessage
+// What is too much, too large or no call is refused, and the model told.
+func (e *exchange) answerCalls(ctx context.Context, request object, said saying) object {
+	var messages, asked, told []json.RawMessage
 	request.get("messages", &messages)
-	messages = append(messages, json.RawMessage(`{"role":"assistant","content":`+string(quoted(prompt.Neutral(said)))+`,"tool_calls":`+string(list(calls))+`}`))
-	for _, raw := range calls {
-		var c struct {
-			ID       string
-			Function struct {
-				Name      string
-				Arguments json.RawMessage
-			}
+	for _, c := range said.calls {
+		text := c.refused
+		if text != "" {
+			e.refuseCall(ctx)
+		} else {
+			text = e.act(ctx, lifecycle.ChatCall{ID: c.id, Tool: c.name, Arguments: c.arguments})
 		}
-		text := "Refused: this is no call of a tool."
-		if json.Unmarshal(raw, &c) == nil {
-			text, _ = e.door.opts.Companion.ActFor(ctx, lifecycle.ChatCall{ID: c.ID, Tool: c.Function.Name, Arguments: c.Function.Arguments})
-		}
-		message := `{"role":"tool","content":` + string(quoted(prompt.Neutral(text))) + `,"tool_name":` + string(quoted(c.Function.Name))
-		if c.ID != "" {
-			message += `,"tool_call_id":` + string(quoted(c.ID))
-		}
-		messages = append(messages, json.RawMessage(message+"}"))
+		asked, told = append(asked, c.raw()), append(told, c.result(text))
 	}
+	if more := said.asked - len(said.calls); more > 0 {
+		for range more {
+			e.refuseCall(ctx)
+		}
+		e.door.opts.Log.Warn("a model asked for more tools at a time than it may", "asked", said.asked, "most", mostCalls)
+		asked, told = append(asked, said.next.raw()), append(told, said.next.result(fmt.Sprintf(refusedMany, mostCalls, more-1)))
+	}
+	messages = append(messages, json.RawMessage(`{"role":"assistant","content":`+string(quoted(prompt.Neutral(said.words)))+`,"tool_calls":`+string(list(asked))+`}`))
 	next := slices.Clone(request)
-	next.set("messages", list(messages))
+	next.set("messages", list(append(messages, told...)))
 	return next
+}
+
+// act does what a call asks for as far as it may, and gives what the model is told.
+func (e *exchange) act(ctx context.Context, call lifecycle.ChatCall) string {
+	text, act := e.door.opts.Companion.ActFor(ctx, call)
+	switch {
+	case act.OK:
+		e.door.calls.add("", callDone)
+	case len(act.Refused) > 0:
+		e.door.calls.add("", callRefused)
+	default:
+		e.door.calls.add("", callFailed)
+	}
+	return text
+}
+
+// refuseCall has the checkpoint note a call that may not be made. A call of no tool is
+// always refused.
+func (e *exchange) refuseCall(ctx context.Context) {
+	_, _ = e.door.opts.Companion.ActFor(ctx, lifecycle.ChatCall{})
+	e.door.calls.add("", callRefused)
 }

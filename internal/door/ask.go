@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -77,6 +78,11 @@ func (o *object) set(key string, value json.RawMessage) {
 		return
 	}
 	*o = append(*o, member{key, value})
+}
+
+// remove takes all members of a name out.
+func (o *object) remove(key string) {
+	*o = slices.DeleteFunc(*o, func(m member) bool { return strings.EqualFold(m.key, key) })
 }
 
 func (o object) bytes() []byte {

@@ -43,6 +43,13 @@ const (
 	turnDropped    = "dropped"
 )
 
+// What can become of a call of a tool that a model asks for.
+const (
+	callDone    = "done"
+	callFailed  = "failed"
+	callRefused = "refused"
+)
+
 // tally counts.
 type tally struct {
 	mu sync.Mutex
@@ -80,6 +87,9 @@ func (d *Door) Requests() []Count { return d.requests.list() }
 func (d *Door) Turns() (counts []Count, waiting int) {
 	return d.turns.done.list(), d.turns.waiting()
 }
+
+// Calls counts what became of the tools that models asked for: done, failed, refused.
+func (d *Door) Calls() []Count { return d.calls.list() }
 
 // Held is how many turns wait for the embedder to be back; they are not remembered yet.
 func (d *Door) Held() int {

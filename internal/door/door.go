@@ -68,6 +68,7 @@ type Door struct {
 	mark     string
 	opened   time.Time
 	requests tally
+	calls    tally
 	// held is how many bytes of large requests are held, small how many of the first
 	// megabyte of any.
 	held, small atomic.Int64
@@ -103,6 +104,7 @@ func New(o Options) (*Door, error) {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	d := &Door{opts: o, mark: rand.Text(), opened: time.Now().UTC(), inside: inside{empty: make(chan struct{})}, turns: newTurns(o.Companion, o.Log)}
+	d.capable.ending, d.capable.end = context.WithCancel(context.Background())
 	if o.Server != "" {
 		var err error
 		if d.server, err = url.Parse(o.Server); err != nil || d.server.Host == "" {
@@ -137,6 +139,7 @@ func (d *Door) Close(ctx context.Context) {
 	defer cancel()
 	d.inside.close(leaving)
 	d.turns.close(ctx)
+	d.capable.close()
 	d.straight.CloseIdleConnections()
 }
 

@@ -47,6 +47,9 @@ func (f *fake) ActFor(_ context.Context, call lifecycle.ChatCall) (string, lifec
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.acts = append(f.acts, call)
+	if call.Tool == "" || len(call.Arguments) > 64<<10 {
+		return "Refused: no.", lifecycle.TalkAct{Refused: []tools.Code{tools.UnknownTool}}
+	}
 	return f.gives, lifecycle.TalkAct{Tool: call.Tool, OK: true}
 }
 
