@@ -66,6 +66,8 @@ const toolsText = `
 # exec runs a program, without a shell, in an empty folder of its own.
 #   argv         the program with its whole path, then its arguments. A value becomes
 #                exactly one argument; {{-name}} is one that may begin with a hyphen.
+#                Shells and programs that are known to run what they are given get no
+#                value that they could run; of others, and of your scripts, see to that.
 #[[grants]]
 #capability = "exec.say"
 #[grants.within.properties.text]

@@ -178,24 +178,19 @@ func (c *checker) variables(where string, t template, whole func(string) bool) {
 	}
 }
 
-// shells are never asked: what they are given is a program and no value.
-var shells = []string{
-	"sh", "ash", "bash", "rbash", "dash", "zsh", "ksh", "mksh", "csh", "tcsh", "fish", "busybox", "toybox", "env",
-}
-
 func (c *checker) exec(e *Exec) {
 	c.limits(KindExec, e.TimeLimit, &e.OutputLimit)
 	if len(e.Argv) == 0 || len(e.Argv) > mostArgv {
 		c.fault("exec.argv", "there is no program, or there are too many arguments", fmt.Sprintf("write the program and up to %d arguments", mostArgv-1))
 		return
 	}
-	if program := e.Argv[0]; !filepath.IsAbs(program) || filepath.Clean(program) != program || strings.Contains(program, "{{") {
-		c.fault("exec.argv[0]", "the program is no absolute path, or holds a variable", "write the whole path of the program")
-	} else if slices.Contains(shells, filepath.Base(program)) {
-		c.fault("exec.argv[0]", "it is a shell, or starts another program", "name the program itself, or a script with #! in its first line")
-	}
 	for i, text := range e.Argv {
 		c.tool.argv = append(c.tool.argv, c.template(fmt.Sprintf("exec.argv[%d]", i), text, i > 0))
+	}
+	if program := e.Argv[0]; !filepath.IsAbs(program) || filepath.Clean(program) != program || strings.Contains(program, "{{") {
+		c.fault("exec.argv[0]", "the program is no absolute path, or holds a variable", "write the whole path of the program")
+	} else if what, mend := c.starts(filepath.Base(program)); what != "" {
+		c.fault("exec.argv[0]", what, mend)
 	}
 }
 

@@ -76,7 +76,8 @@ type Declaration struct {
 // Exec runs a program, without a shell, in an empty folder of its own.
 type Exec struct {
 	// Argv is the program, an absolute path without variables, and the template of each
-	// of its arguments. A template becomes exactly one argument. {{name}} stands for an
+	// of its arguments. It is no shell, and a program that runs what it is given gets no
+	// value where that could be code or a command. A template becomes exactly one argument. {{name}} stands for an
 	// argument of the call; {{-name}} for one with which the argument may begin though
 	// it begins with "-".
 	Argv []string `json:"argv"`
@@ -85,7 +86,7 @@ type Exec struct {
 	OutputLimit int           `json:"output_limit"`
 }
 
-// HTTP sends one request.
+// HTTP sends one request, and follows no redirection.
 type HTTP struct {
 	// Method is GET, HEAD, POST, PUT, PATCH or DELETE.
 	Method string `json:"method"`

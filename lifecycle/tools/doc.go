@@ -15,5 +15,8 @@
 // A [Runner] runs acts. Values of a model fill places in a template that was fixed
 // before the life began, each escaped for its place; no value becomes a second
 // argument, another host, another topic or a way out of a folder, and no shell is ever
-// asked. What comes back is a [Result]: data, with bounds.
+// asked. What a program does with its arguments is its own: programs of which it is known
+// that they run what they are given are refused by their names, behind links too, but no
+// list holds all of them, and none knows a copy under another name or a script that does
+// so. What comes back is a [Result]: data, with bounds.
 package tools

@@ -1,6 +1,11 @@
 package tools
 
-import "net/netip"
+import (
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+)
 
 // What an act will do, for the tests of the templates.
 
@@ -24,4 +29,17 @@ func Covers(scheme string, list []string, nameAndPort string) bool {
 		h = append(h, one)
 	}
 	return h.covers(nameAndPort)
+}
+
+// LendFolder has a folder be one where programs are, with a program of that name in it.
+func LendFolder(t *testing.T, folder, name string) string {
+	t.Helper()
+	before := folders
+	t.Cleanup(func() { folders = before })
+	folders = []string{folder}
+	path := filepath.Join(folder, name)
+	if err := os.WriteFile(path, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

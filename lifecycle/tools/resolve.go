@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -57,7 +56,7 @@ func (c *checker) machine(around Surroundings) {
 	}
 }
 
-// program looks at a program: it is there, a file, executable, and no shell by another
+// program looks at a program: it is there, a file, executable, and nothing else by another
 // name.
 func (c *checker) program(path string) {
 	info, err := os.Stat(path)
@@ -69,9 +68,14 @@ func (c *checker) program(path string) {
 	case info.Mode()&0o111 == 0 || unix.Access(path, unix.X_OK) != nil:
 		c.fault("exec.argv[0]", "it is not executable for this program", "chmod a+x it, or name another one")
 	default:
-		real, err := filepath.EvalSymlinks(path)
-		if base := filepath.Base(real); err == nil && base != "busybox" && base != "toybox" && slices.Contains(shells, base) {
-			c.fault("exec.argv[0]", "it is a link to a shell, or to what starts another program", "name the program itself, or a script with #! in its first line")
+		if what, _ := c.starts(filepath.Base(path)); what != "" {
+			return // that was said already
+		}
+		for _, name := range namesOf(path) {
+			if what, mend := c.starts(name); what != "" {
+				c.fault("exec.argv[0]", "it leads to "+name+": "+what, mend)
+				return
+			}
 		}
 	}
 }

@@ -167,6 +167,7 @@ func TestNameThatIsNotThere(t *testing.T) {
 	isRunError(t, err, tools.ErrUnreachable)
 }
 
+// An answer that leads elsewhere is not followed, not to the same server either.
 func TestRedirects(t *testing.T) {
 	other, otherHits := server(t, func(w http.ResponseWriter, _ *http.Request) {})
 	var address string
@@ -174,6 +175,12 @@ func TestRedirects(t *testing.T) {
 		switch r.URL.Path {
 		case "/here":
 			http.Redirect(w, r, "/there", http.StatusFound)
+		case "/slash":
+			http.Redirect(w, r, "/slash/", http.StatusMovedPermanently)
+		case "/query":
+			http.Redirect(w, r, "?a=b", http.StatusPermanentRedirect)
+		case "/nowhere":
+			w.WriteHeader(http.StatusFound)
 		case "/other":
 			http.Redirect(w, r, "http://"+other+"/CANARY", http.StatusTemporaryRedirect)
 		case "/name":
@@ -195,12 +202,16 @@ func TestRedirects(t *testing.T) {
 		// The other server is in the list; an answer may not lead there even so.
 		return fetch(t, tools.Runner{}, fetcher(t, "http://"+address+path, quote(address, other, "localhost:"+port(address)), more), "{}")
 	}
-	if result, err := get("/here", ""); err != nil || result.Text != "there" {
-		t.Errorf("%+v, %v", result, err)
-	}
-	for _, path := range []string{"/other", "/name", "/scheme", "/user", "/file", "/loop"} {
+	for _, path := range []string{"/here", "/slash", "/query", "/other", "/name", "/scheme", "/user", "/file", "/loop"} {
+		before := hits.Load()
 		_, err := get(path, "")
 		isRunError(t, err, tools.ErrRedirect)
+		if hits.Load() != before+1 {
+			t.Errorf("%s: %d requests", path, hits.Load()-before)
+		}
+	}
+	if result, err := get("/nowhere", ""); err != nil || result.OK {
+		t.Errorf("an answer that leads nowhere: %+v, %v", result, err)
 	}
 	if otherHits.Load() != 0 {
 		t.Error("an answer led elsewhere")
