@@ -148,10 +148,18 @@ func TestProgramsByOtherNames(t *testing.T) {
 	if err := os.Symlink(filepath.Join(folder, "bin"), filepath.Join(folder, "elsewhere")); err != nil {
 		t.Fatal(err)
 	}
+	deep := filepath.Join(folder, "deep", "er")
+	if err := os.MkdirAll(deep, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	link(deep, "short")
+	link(timeout, filepath.Join("bin", "middle"))
+	link("../../bin/middle", filepath.Join("deep", "er", "up"))
 	for name, tc := range map[string]struct {
 		path string
 		may  bool
 	}{
+		"up from a folder by a link":  {filepath.Join(folder, "short", "up"), false},
 		"a link":                      {link(timeout, "wait"), false},
 		"a link to a link":            {link(link(timeout, "wait2"), "wait3"), false},
 		"a relative link":             {link("bin/timeout", "wait4"), false},
