@@ -238,5 +238,5 @@ func probes(mux *http.ServeMux, c Companion, more []Collector) {
 		}
 		answer(w, map[string]string{"status": "ready"}, nil)
 	})
-	mux.HandleFunc("GET /metrics", metrics(append([]Collector{ofStatus(c)}, more...)))
+	mux.HandleFunc("GET /metrics", metrics(append([]Collector{ofStatus(c), livesMetrics(c)}, more...)))
 }

@@ -68,7 +68,7 @@ func TestReadiness(t *testing.T) {
 		if code, _ := ask(h, "/healthz"); code != 200 {
 			t.Errorf("healthz with %v: %d, want 200", tc.err, code)
 		}
-		if code, text := ask(h, "/metrics"); code != 200 || (tc.err != nil) != strings.Contains(text, "jivad_scrape_errors 1") {
+		if code, text := ask(h, "/metrics"); code != 200 || (tc.err == nil) != strings.Contains(text, "jivad_scrape_errors 0\n") {
 			t.Errorf("metrics with %v: %d\n%s", tc.err, code, text)
 		}
 	}
