@@ -217,13 +217,17 @@ func keptOf(a allowed, all []categorised) []ConsentKept {
 	return out
 }
 
+// LivesHeld counts what is kept of lives of a category.
+type LivesHeld = projection.LivesHeld
+
 // ConsentPlan is what saying something about consent would do.
 type ConsentPlan struct {
 	Changes []consent.Change `json:"changes"`
 	consent.Plan
 	// Kept is what there is of the categories whose texts would be destroyed, or would
-	// not be read any more.
-	Kept []ConsentKept `json:"kept"`
+	// not be read any more. Lives is what is kept of lives of them, and would be destroyed.
+	Kept  []ConsentKept `json:"kept"`
+	Lives []LivesHeld   `json:"lives,omitempty"`
 	// Versions are copies of SOUL.md that go; Backups go, since they may hold some of
 	// it, and BackupsLeft stay, since they were made by hand or cannot be read.
 	Versions    int      `json:"soul_versions"`
@@ -252,6 +256,9 @@ func (c *Companion) PlanConsent(ctx context.Context, r ConsentRequest) (ConsentP
 		if slices.Contains(touched, k.Category) {
 			out.Kept = append(out.Kept, k)
 		}
+	}
+	if out.Lives, err = c.lives.Held(owed.Plan.Purge...); err != nil {
+		return out, err
 	}
 	gone := of(entries, owed.Plan.Purge)
 	if len(gone) == 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jivad/jivad/lifecycle/projection"
 	"github.com/jivad/jivad/soul"
@@ -37,13 +38,21 @@ func (c *Companion) livesCalled(names []string) ([]lineage.ID, error) {
 // Excise takes lives out of the lineage as if they had never been distilled (S-5): chain
 // and versions are those without them, and nothing of what they taught is in the data
 // folder any more: the store's file is written anew, SOUL.md too, and its versions and the
-// backups that knew of it go. The open session ends first.
+// backups that knew of it go. The open session, and the life that is lived, end first. Where
+// nothing of the lives is left since they were excised before, only what a crash left undone
+// then is done, and the record is that of then.
 func (c *Companion) Excise(ctx context.Context, names []string, descendants bool, who string) (r projection.ExcisionRecord, err error) {
 	gone, err := c.livesCalled(names)
 	if err != nil {
 		return r, err
 	}
 	err = c.do(context.WithoutCancel(ctx), interactive, func(context.Context) error {
+		if r, err = c.excisedBefore(gone, descendants); err != nil {
+			return err
+		}
+		if r.Number > 0 {
+			return c.afterExcision(ctx)
+		}
 		if c.session().Open {
 			if err := c.closeSession(ctx, reasonExcise); err != nil {
 				return err
@@ -64,12 +73,37 @@ func (c *Companion) Excise(ctx context.Context, names []string, descendants bool
 		c.records = records
 		c.mu.Unlock()
 		defer c.backupSoon()
-		after := context.WithoutCancel(ctx)
-		if _, err := c.clearTraces(after); err != nil {
-			return fmt.Errorf("excised in the store, but something that was generated from it could not be removed; it is tried again at the next start: %w", err)
-		}
-		return c.dropCopies(after)
+		return c.afterExcision(ctx)
 	})
+	return r, err
+}
+
+// afterExcision removes what was generated from what is excised, and copies of the store.
+func (c *Companion) afterExcision(ctx context.Context) error {
+	after := context.WithoutCancel(ctx)
+	if _, err := c.clearTraces(after); err != nil {
+		return fmt.Errorf("excised in the store, but something that was generated from it could not be removed; it is tried again at the next start: %w", err)
+	}
+	return c.dropCopies(after)
+}
+
+// excisedBefore is the record of the excision that took lives out, where nothing of them is
+// left to take out; else one without a number. Of several excisions it is the last, with all
+// the lives and their distillates.
+func (c *Companion) excisedBefore(gone []lineage.ID, descendants bool) (r projection.ExcisionRecord, err error) {
+	plan, err := c.lives.PlanExcision(gone, descendants)
+	if err != nil || !plan.Done() {
+		return r, err
+	}
+	all, err := c.lives.Excisions()
+	var digests []lineage.Digest
+	for _, x := range all {
+		if slices.ContainsFunc(x.Lives, func(life lineage.ID) bool { return slices.Contains(plan.Lives, life) }) {
+			r = x
+			digests = append(digests, x.Digests...)
+		}
+	}
+	r.Lives, r.Digests, r.Before, r.After = plan.Lives, digests, plan.Before, plan.After
 	return r, err
 }
 

@@ -29,6 +29,9 @@ type ExcisionRequest struct {
 // again afterwards, not from what was asked for.
 type ExcisionReceipt struct {
 	ExcisionRecord
+	// Already says that they were excised before, and nothing was left to take out: the
+	// record is that of then, and the versions are those of now.
+	Already bool `json:"already,omitempty"`
 	// Left counts distillates that went and are in the store all the same; Present those
 	// of which no proof of absence could be made. Both are 0.
 	Left    int `json:"left"`
@@ -67,6 +70,7 @@ func (c *Companion) ExciseLives(ctx context.Context, q ExcisionRequest) (r Excis
 	if q.Head != "" && q.Head != plan.Before.String() {
 		return r, fmt.Errorf("%w: it was at %.12s and is at %.12s; nothing was changed, so look again", ErrMoved, q.Head, plan.Before)
 	}
+	r.Already = plan.Done()
 	words := wordsTaught(c.lives.Members(plan.Digests...))
 	before, err := c.Backups(ctx)
 	if err != nil {

@@ -11,10 +11,12 @@ import (
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/lifecycle/consent"
 	"github.com/jivad/jivad/lifecycle/diary"
 )
 
-// DefaultCategory is the consent category of a diary entry that names none.
+// DefaultCategory is the consent category of what is written and names none; what is said
+// is of another, see consent.OfSource.
 const DefaultCategory = "behavioural"
 
 // policy says how a note finds its session.
@@ -122,7 +124,7 @@ func (c *Companion) newPrepared(n Note, how policy) (*prepared, error) {
 		return nil, fmt.Errorf("%w: %q", ErrDate, n.Date)
 	}
 	if n.Category == "" {
-		n.Category = DefaultCategory
+		n.Category = consent.OfSource(n.Source).String()
 	}
 	n.Text = strings.ToValidUTF8(n.Text, "\uFFFD")
 	n.Source = clip(strings.ToValidUTF8(n.Source, "\uFFFD"), 512)

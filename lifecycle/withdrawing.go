@@ -204,8 +204,13 @@ func (c *Companion) withdrawalOf(ctx context.Context, said projection.Consenting
 			}
 		}
 	}
+	held, err := c.lives.Held(denied...)
+	for _, h := range held {
+		o.Plan.Purge = append(o.Plan.Purge, h.Category)
+	}
 	slices.Sort(o.Plan.Purge)
-	return o, entries, nil
+	o.Plan.Purge = slices.Compact(o.Plan.Purge)
+	return o, entries, err
 }
 
 // withdrawals reads those that are kept under a prefix.
@@ -268,6 +273,9 @@ func (c *Companion) carry(ctx context.Context, o *owedWithdrawal, progress func(
 		}
 		d := o.doneFor(k)
 		d.Uploads, d.Dropped = d.Uploads+n, true
+	}
+	if err := c.purgeLives(ctx, o); err != nil {
+		return err
 	}
 	var words []string
 	if !o.Rewritten {
@@ -422,7 +430,11 @@ func (c *Companion) clearWithdrawn(ctx context.Context, o *owedWithdrawal, words
 		return err
 	}
 	o.Versions += versions
-	if o.Rewritten && len(o.Plan.Purge)+len(o.Entries) > 0 {
+	owed, err := c.owesCopies()
+	if err != nil {
+		return err
+	}
+	if owed || o.Rewritten && len(o.Plan.Purge)+len(o.Entries) > 0 {
 		removed, left := c.store.DropCopies()
 		o.Backups += len(removed)
 		if len(left) > 0 {
@@ -445,7 +457,7 @@ func (c *Companion) clearWithdrawn(ctx context.Context, o *owedWithdrawal, words
 		return err
 	}
 	_, err = c.store.Append(ctx, chitta.Batch{Values: []chitta.Value{
-		{Name: o.nameUnder(prefixWithdrawing)}, {Name: o.nameUnder(prefixWithdrawn), Data: data},
+		{Name: o.nameUnder(prefixWithdrawing)}, {Name: o.nameUnder(prefixWithdrawn), Data: data}, {Name: valueCopies},
 	}})
 	return err
 }

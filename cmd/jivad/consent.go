@@ -289,6 +289,10 @@ func tellConsentPlan(p *printer, plan lifecycle.ConsentPlan) {
 			p.line("%s: %s would rest unused.", k.Category, count(k.Resting, "text", "texts"))
 		}
 	}
+	for _, h := range plan.Lives {
+		p.line("%s: %s in traces of lives, and %s for a judgement, would be destroyed.", h.Category,
+			count(h.Acts, "act or word", "acts or words"), count(h.Rules, "rule that waits", "rules that wait"))
+	}
 	if plan.Versions > 0 {
 		p.line("%s of SOUL.md generated since would go too.", count(plan.Versions, "copy", "copies"))
 	}
@@ -326,8 +330,8 @@ func tellDone(p *printer, w lifecycle.Withdrawal, indent string) {
 	if w.Restored {
 		p.line("%sDone again for what came back with a backup or an export:", indent)
 		for _, d := range w.Done {
-			if d.Texts > 0 {
-				p.line("%s%s: %s destroyed.", indent, d.Category, count(d.Texts, "text", "texts"))
+			if d.Texts+d.Acts+d.Rules > 0 {
+				p.line("%s%s: %s destroyed.", indent, d.Category, d.What())
 			}
 		}
 		if w.FoundTexts > 0 {
@@ -342,7 +346,7 @@ func tellDone(p *printer, w lifecycle.Withdrawal, indent string) {
 		}
 		if w.Empty() { // storage was denied by default, and is now by word
 			for _, d := range w.Done {
-				p.line("%s%s: %s destroyed.", indent, d.Category, count(d.Texts, "text", "texts"))
+				p.line("%s%s: %s destroyed.", indent, d.Category, d.What())
 			}
 		}
 	}

@@ -74,6 +74,9 @@ func (a *app) excise(ctx context.Context, c companion, q lifecycle.ExcisionReque
 	if dryRun {
 		return a.answer(out, func(p *printer) { show(p); p.line("Nothing was changed.") })
 	}
+	if plan.Done() {
+		yes = true // there is nothing to be asked
+	}
 	if !yes {
 		agreed, err := a.ask(ctx, show, "Excise "+count(len(plan.Lives), "life", "lives")+"?", "Nothing was excised.")
 		if errors.Is(err, context.Canceled) {
@@ -82,7 +85,7 @@ func (a *app) excise(ctx context.Context, c companion, q lifecycle.ExcisionReque
 		if err != nil || !agreed {
 			return err
 		}
-	} else if !a.flags.quiet && !a.flags.json {
+	} else if !a.flags.quiet && !a.flags.json && !plan.Done() {
 		fmt.Fprintln(a.stderr, versionsLine(plan))
 	}
 	q.Head = plan.Before.String()
@@ -110,7 +113,14 @@ func versionsLine(plan lifecycle.ExcisionPlan) string {
 }
 
 func tellExcisionPlan(p *printer, plan lifecycle.ExcisionPlan, closing, list bool) {
-	p.line("%s would go, with %s.", count(len(plan.Lives), "life", "lives"), count(len(plan.Digests), "distillate", "distillates"))
+	if plan.Done() {
+		p.line("%s excised already: nothing of what was taught is in the lineage.", count(len(plan.Lives), "life is", "lives are"))
+		return
+	}
+	if n := len(plan.Already); n > 0 {
+		p.line("%d of them excised already.", n)
+	}
+	p.line("%s would go, with %s.", count(len(plan.Lives)-len(plan.Already), "life", "lives"), count(len(plan.Digests), "distillate", "distillates"))
 	for _, d := range plan.Digests {
 		p.line("  %s", d)
 	}
@@ -152,6 +162,13 @@ func tellDigests(p *printer, digests []lineage.Digest, list bool) {
 }
 
 func tellExcised(p *printer, r lifecycle.ExcisionReceipt) {
+	if r.Already {
+		p.line("%s excised already, with what may have been left undone then. %s and %s are in the lineage.", count(len(r.Lives), "life is", "lives are"),
+			count(r.Remaining, "distillate", "distillates"), count(r.Rules, "rule", "rules"))
+		p.line("Read again: %s of then seen absent, %d in the store, %d not proven absent.",
+			count(len(r.Digests)-max(r.Left, r.Present), "distillate", "distillates"), r.Left, r.Present)
+		return
+	}
 	p.line("%s excised, with %s. %s and %s are left in the lineage.", count(len(r.Lives), "life is", "lives are"),
 		count(len(r.Digests), "distillate", "distillates"), count(r.Remaining, "distillate", "distillates"), count(r.Rules, "rule", "rules"))
 	for _, d := range r.Digests {

@@ -3,6 +3,7 @@ package consent
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Category is a kind of data. The zero value is none, of which everything is denied.
@@ -87,6 +88,16 @@ func OfEntry(name string) Category {
 		}
 	}
 	return 0
+}
+
+// OfSource is the category of an entry of which nobody said one, by where it came from: what
+// is said to the companion, "chat" or "chat:" and where, is communications, all else
+// behavioural.
+func OfSource(source string) Category {
+	if source == "chat" || strings.HasPrefix(source, "chat:") {
+		return Communications
+	}
+	return Behavioural
 }
 
 // protection has the categories from the least protected to the most.

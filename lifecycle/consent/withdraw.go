@@ -99,11 +99,31 @@ type Done struct {
 	// Texts and Uploads count what was destroyed and what was dropped.
 	Texts   int `json:"texts"`
 	Uploads int `json:"uploads"`
+	// Acts count what was destroyed of the traces of lives, Rules what had waited for the
+	// judgement of one.
+	Acts  int `json:"acts,omitempty"`
+	Rules int `json:"rules,omitempty"`
 	// Purged and Dropped tell that nothing is left to destroy, or to drop.
 	Purged  bool `json:"purged"`
 	Dropped bool `json:"dropped"`
 	// Failure is why something is left, in words for the person; empty where nothing is.
 	Failure string `json:"failure,omitempty"`
+}
+
+// What says how much was destroyed, such as "2 texts, 1 act or word of a life". Texts are
+// always named.
+func (d Done) What() string {
+	out := counted(d.Texts, "text")
+	switch {
+	case d.Acts == 1:
+		out += ", 1 act or word of a life"
+	case d.Acts > 1:
+		out += fmt.Sprintf(", %d acts or words of lives", d.Acts)
+	}
+	if d.Rules > 0 {
+		out += ", " + counted(d.Rules, "rule") + " that waited for your judgement"
+	}
+	return out
 }
 
 // Report is what a withdrawal took away and what was done for it.
@@ -150,7 +170,7 @@ func (r Report) Text() string {
 	for _, c := range Categories() {
 		d := r.done(c)
 		if slices.Contains(r.Purge, c) {
-			line("%s: %s destroyed%s.", c, counted(d.Texts, "text"), unless(d.Purged, "; some may be left"))
+			line("%s: %s destroyed%s.", c, d.What(), unless(d.Purged, "; some may be left"))
 		}
 		if slices.Contains(r.Confirm, c) {
 			line("%s: the texts that are there rest unused until you say whether they stay: jivad consent set %s=allow, or =deny to destroy them.", c, Cell{c, Storage})

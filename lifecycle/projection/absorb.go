@@ -54,7 +54,8 @@ func (p *Projections) Immature() []lives.Lack {
 	}
 	for _, c := range []consent.Category{consent.Operational, consent.Communications} {
 		if d := p.consents.Check(c, consent.Training); d.Answer != consent.Allow {
-			miss("consent", d.Reason, fmt.Sprintf("jivad consent set %v.training=allow", c))
+			what, _, _ := strings.Cut(d.Reason, "; ") // behind that is the mend
+			miss("consent", what, fmt.Sprintf("jivad consent set %v.training=allow", c))
 		}
 	}
 	return out

@@ -165,7 +165,10 @@ func (p *Projections) done(ctx context.Context, l *living, call tools.Call, act 
 			return fmt.Errorf("the arguments of an act that was done: %w", err)
 		}
 	}
-	err := l.journal.Append(a)
+	var err error
+	if a = p.mayKeep(a); a.Kind == distil.Call {
+		err = l.journal.Append(a)
+	}
 	switch {
 	case errors.Is(err, distil.ErrFull):
 		l.over = lives.ByFull
@@ -260,7 +263,7 @@ func (p *Projections) Entry(session int, text string, said bool, write func(valu
 	if said {
 		kind = distil.Said
 	}
-	l.trace.Add(distil.Act{Kind: kind, Text: text})
+	l.trace.Add(p.mayKeep(distil.Act{Kind: kind, Text: text}))
 	l.over = cmp.Or(l.over, reasonOf(l))
 	return nil
 }
@@ -275,9 +278,10 @@ func (p *Projections) Met(seen []string, answered string) {
 		return
 	}
 	note := func(kind, text string) {
-		known := func(a distil.Act) bool { return a.Kind == kind && a.Text == text }
+		met := p.mayKeep(distil.Act{Kind: kind, Text: text})
+		known := func(a distil.Act) bool { return a.Kind == met.Kind && a.Text == text }
 		if text != "" && !slices.ContainsFunc(l.trace.Acts, known) {
-			l.trace.Add(distil.Act{Kind: kind, Text: text})
+			l.trace.Add(met)
 		}
 	}
 	for _, text := range seen {

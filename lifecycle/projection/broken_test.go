@@ -87,12 +87,12 @@ func TestAnotherIdentityIsRefused(t *testing.T) {
 	if err := stranger.Sign(p.key); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.merge(&stranger); !errors.Is(err, lineage.ErrIdentity) {
+	if _, _, err := p.merge(&stranger); !errors.Is(err, lineage.ErrIdentity) {
 		t.Error(err)
 	}
 	forged := *own
 	forged.ID, forged.Life = lineage.ID{9}, lineage.ID{8}
-	if _, err := p.merge(&forged); !errors.Is(err, lineage.ErrSignature) {
+	if _, _, err := p.merge(&forged); !errors.Is(err, lineage.ErrSignature) {
 		t.Error(err)
 	}
 	if k := p.Known(); k.Distillates != 1 {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -126,7 +127,13 @@ func (p *Projections) distil(ctx context.Context, n int64, writer distil.Writer)
 	life := *l
 	p.mu.Unlock()
 	if life.Obligation.Status == lives.Owed {
-		if err := p.drafted(ctx, life, writer); err != nil {
+		err := p.drafted(ctx, life, writer)
+		p.mu.Lock()
+		if _, there := p.open[n]; !there { // it was excised meanwhile
+			err = p.destroy(n)
+		}
+		p.mu.Unlock()
+		if err != nil {
 			return err
 		}
 	}
@@ -177,7 +184,8 @@ func (p *Projections) drafted(ctx context.Context, life lives.Life, writer disti
 			out.Failed = rules
 		}
 	}
-	out.Signals = signalsOf(trace)
+	mine := distil.Trace{Acts: slices.DeleteFunc(slices.Clone(trace.Acts), func(a distil.Act) bool { return !p.mayPersist(a) })}
+	out.Signals = signalsOf(mine)
 	return p.keepDraft(ctx, n, k.Window, out)
 }
 
@@ -185,10 +193,11 @@ func (p *Projections) keepDraft(ctx context.Context, n int64, window time.Durati
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l, ok := p.open[n]
-	if !ok {
-		return nil
+	if !ok { // it was excised meanwhile
+		return p.destroy(n)
 	}
 	next := *l
+	out.only(p.storable) // it may have been withdrawn while a model worded the rules
 	report, err := json.Marshal(out.Reports)
 	if err != nil {
 		return err
@@ -215,7 +224,7 @@ func (p *Projections) traceOf(life lives.Life) (distil.Trace, error) {
 	mine := p.ended
 	p.mu.Unlock()
 	if mine != nil && mine.life.Sequence == life.Sequence {
-		return distil.Trace{Acts: append([]distil.Act(nil), mine.trace.Acts...)}, nil
+		return distil.Trace{Acts: slices.Clone(mine.trace.Acts), Partial: mine.trace.Partial}, nil
 	}
 	journal, trace, err := distil.OpenJournal(p.journalPath(life.Sequence))
 	if err != nil {
@@ -242,11 +251,7 @@ func (p *Projections) traceOf(life lives.Life) (distil.Trace, error) {
 func (p *Projections) mayPersist(a distil.Act) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	category := consent.Operational
-	if a.Kind == distil.Said || a.Kind == distil.Told {
-		category = consent.Communications
-	}
-	return p.consents.Check(category, consent.Storage).Answer == consent.Allow
+	return p.storable(cmp.Or(ofAct(a.Kind), consent.Operational))
 }
 
 // destroy destroys the trace of a life and sees that it is gone (S-1).
@@ -338,12 +343,10 @@ func (p *Projections) settle(ctx context.Context, n int64) error {
 	}
 	values = append(values, Value{Name: draftName(n)}, Value{Name: kitName(n)})
 	if err := p.put(ctx, &next, values...); err != nil {
-		if merged != nil { // it counts only once it is written
-			p.lineage, _ = p.loadLineage()
-		}
 		return err
 	}
-	if merged != nil {
+	if merged != nil { // it counts only once it is written
+		p.lineage = merged
 		p.moved = append(p.moved, merged.Batch(merged.Batches()-1))
 	}
 	delete(p.open, n)
@@ -362,6 +365,7 @@ func (p *Projections) judge(next *lives.Life) (values []Value, merged *lineage.L
 	if err := json.Unmarshal(data, &d); err != nil {
 		return nil, nil, unreadable(draftName(next.Sequence), err)
 	}
+	withheld := d.only(p.storable) // consent is asked again: it may be another than then
 	s, err := distil.Judge(p.models, distil.Signals{Rating: next.Rating, Values: d.Signals})
 	if err != nil {
 		return nil, nil, err
@@ -377,7 +381,11 @@ func (p *Projections) judge(next *lives.Life) (values []Value, merged *lineage.L
 	if s.Valence < 0 {
 		rules = d.Failed
 	}
-	if len(rules) == 0 {
+	switch {
+	case len(rules) > 0:
+	case withheld > 0:
+		return nil, nil, next.Decline(withdrawnFrom)
+	default:
 		return nil, nil, next.Decline("no lesson: it did nothing that a rule could be about")
 	}
 	for i := range rules {
@@ -398,7 +406,7 @@ func (p *Projections) judge(next *lives.Life) (values []Value, merged *lineage.L
 	if err := out.Sign(p.key); err != nil {
 		return nil, nil, err
 	}
-	values, err = p.merge(out)
+	values, merged, err = p.merge(out)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -406,38 +414,39 @@ func (p *Projections) judge(next *lives.Life) (values []Value, merged *lineage.L
 	if err != nil {
 		return nil, nil, err
 	}
-	return values, p.lineage, next.Meet(digest)
+	return values, merged, next.Meet(digest)
 }
 
-// merge takes distillates into the lineage, and gives the records to be written. Until
-// they are, the lineage in memory is ahead: where they cannot be it is read anew.
-func (p *Projections) merge(ds ...*lineage.Distillate) ([]Value, error) {
+// merge is the lineage with distillates, and the records of it that are to be written. The
+// lineage here stays as it is until they are.
+func (p *Projections) merge(ds ...*lineage.Distillate) ([]Value, *lineage.Lineage, error) {
 	for _, d := range ds {
 		if err := p.lineage.Admit(d); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if err := p.buried(d.Life); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	b, err := p.lineage.Merge(ds...)
+	next := p.lineage.Without()
+	b, err := next.Merge(ds...)
 	if err != nil || len(b.Members) == 0 {
-		return nil, err
+		return nil, next, err
 	}
-	v, err := encode(batchName(p.lineage.Batches()), b)
+	v, err := encode(batchName(next.Batches()), b)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	values := []Value{v}
 	for _, digest := range b.Members {
-		d, _ := p.lineage.Member(digest)
+		d, _ := next.Member(digest)
 		data, err := d.Canonical()
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		values = append(values, Value{prefixMember + digest.String(), data})
 	}
-	return values, nil
+	return values, next, nil
 }
 
 // signalsOf are the signals that a trace gives: said.helped of what the person said,

@@ -24,10 +24,15 @@ type ExcisionPlan struct {
 	Digests     []lineage.Digest `json:"digests"`
 	Descendants []lineage.Digest `json:"descendants"`
 	Unknown     []lineage.Digest `json:"unknown"`
+	// Already are those of Lives that were excised before, and of which nothing is here.
+	Already []lineage.ID `json:"already,omitempty"`
 	// Before and After are the versions of the lineage.
 	Before lineage.Digest `json:"before"`
 	After  lineage.Digest `json:"after"`
 }
+
+// Done tells that nothing is left to take out.
+func (p ExcisionPlan) Done() bool { return len(p.Lives) > 0 && len(p.Already) == len(p.Lives) }
 
 // ExcisionRecord is kept of an excision: nothing in it is of what went.
 type ExcisionRecord struct {
@@ -118,7 +123,14 @@ func (p *Projections) planExcision(gone []lineage.ID, descendants bool) (Excisio
 	slices.SortFunc(plan.Lives, lineage.ID.Compare)
 	plan.Lives = slices.Compact(plan.Lives)
 	for _, life := range plan.Lives {
-		plan.Digests = append(plan.Digests, p.lineage.OfLife(life)...)
+		digests := p.lineage.OfLife(life)
+		plan.Digests = append(plan.Digests, digests...)
+		switch err := p.buried(life); {
+		case err != nil && !errors.Is(err, ErrTombstone):
+			return plan, err
+		case err != nil && len(digests) == 0 && !slices.ContainsFunc(p.sorted(), func(l *lives.Life) bool { return l.ID == life }):
+			plan.Already = append(plan.Already, life)
+		}
 	}
 	plan.Before, plan.After = p.lineage.Head(), p.lineage.Without(plan.Lives...).Head()
 	return plan, nil
@@ -126,12 +138,12 @@ func (p *Projections) planExcision(gone []lineage.ID, descendants bool) (Excisio
 
 // Excise drops the distillates of lives, so that the lineage is bit for bit the one that
 // never had them (S-5). What went is in no byte of the store any more; a record of the
-// excision and a tombstone for each life stay. A life that waits for its judgement loses
-// its draft. more are records that are made anew because of it, for the lineage as it is
-// then. Errors: those of the store; until it returns nothing has changed.
+// excision and a tombstone for each life stay. A life that is not distilled yet, waits for
+// its judgement or is in quarantine loses its trace and draft, and is over. more are records
+// that are made anew because of it, for the lineage as it is then. It waits for no act that
+// is under way: of a life that ended nothing more is noted. Errors: lives.ErrIllegal for a
+// life that is lived; those of the store; until it returns the store has not changed.
 func (p *Projections) Excise(ctx context.Context, gone []lineage.ID, descendants bool, who string, more func(without *lineage.Lineage) ([]Value, error)) (ExcisionRecord, error) {
-	p.acting.Lock()
-	defer p.acting.Unlock()
 	p.mu.Lock()
 	plan, err := p.planExcision(gone, descendants)
 	if err != nil {
@@ -221,18 +233,32 @@ func (p *Projections) excised(r ExcisionRecord, without *lineage.Lineage) ([]Val
 	return values, nil
 }
 
-// declineExcised are the lives of this device among those, that wait for a judgement: as
-// they are when nothing is kept of them.
+// declineExcised are the lives of this device among those, of which something is still to
+// come, as they are when nothing is kept of them. Their traces are destroyed.
 func (p *Projections) declineExcised(gone []lineage.ID) (out []*lives.Life, err error) {
 	for _, l := range p.sorted() {
-		if !slices.Contains(gone, l.ID) || l.State != lives.Withdrawn || l.Obligation.Settled() {
+		if !slices.Contains(gone, l.ID) {
 			continue
+		}
+		next := *l
+		switch {
+		case l.State == lives.Withdrawn, l.State == lives.Quarantined:
+		case l.State.Living() && p.mine(l.Sequence) == nil: // it broke off, and was not taken up yet
+			if err := next.Withdraw(lives.ByCrash, p.stamp()); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, fmt.Errorf("%w: life %d is lived; it is to end before it is excised", lives.ErrIllegal, l.Sequence)
 		}
 		if err := p.destroy(l.Sequence); err != nil {
 			return nil, err
 		}
-		next := *l
-		if err := errors.Join(next.Decline("excised"), next.Dissolve(p.gone(l.Sequence), p.stamp())); err != nil {
+		if !next.Obligation.Settled() {
+			if err := next.Decline("excised"); err != nil {
+				return nil, err
+			}
+		}
+		if err := next.Dissolve(p.gone(l.Sequence), p.stamp()); err != nil {
 			return nil, err
 		}
 		out = append(out, &next)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jivad/jivad/lifecycle/consent"
@@ -171,7 +172,8 @@ func (p *Projections) Prove(d lineage.Digest) (lineage.Proof, error) {
 }
 
 // DigestOf finds a distillate by the beginning of its digest or id, or by the life's
-// number on this device; a whole digest is taken as it is, also of one that is not there.
+// number on this device, also where that was excised; a whole digest is taken as it is, also
+// of one that is not there.
 func (p *Projections) DigestOf(name string) (lineage.Digest, error) {
 	if d, err := lineage.DigestOf(name); err == nil {
 		return d, nil
@@ -187,7 +189,34 @@ func (p *Projections) DigestOf(name string) (lineage.Digest, error) {
 			return digests[0], nil
 		}
 	}
+	if d, err := p.digestExcised(life); err != nil || d != (lineage.Digest{}) {
+		return d, err
+	}
 	return lineage.Digest{}, fmt.Errorf("life %s left nothing in the lineage: %w", name, lineage.ErrAbsent)
+}
+
+// digestExcised is what a life of this device was distilled to, where an excision took it
+// out; zero where there is none.
+func (p *Projections) digestExcised(life lineage.ID) (lineage.Digest, error) {
+	var was lineage.Digest
+	err := p.o.Store.Values(prefixLife, func(name string, data []byte) error {
+		l, err := lives.Decode(data)
+		if err != nil {
+			return unreadable(name, err)
+		}
+		if l.ID == life {
+			was = l.Obligation.Distillate
+		}
+		return nil
+	})
+	if err != nil || was == (lineage.Digest{}) {
+		return was, err
+	}
+	all, err := p.Excisions()
+	if !slices.ContainsFunc(all, func(r ExcisionRecord) bool { return slices.Contains(r.Digests, was) }) {
+		was = lineage.Digest{}
+	}
+	return was, err
 }
 
 // Blame lists who made a rule what it is. Error: lineage.ErrAbsent.
@@ -281,6 +310,7 @@ func (p *Projections) Forgotten(ctx context.Context, lost func(n int) bool, numb
 	var all error
 	if l := p.living; l != nil {
 		l.trace.Forget()
+		l.trace.Partial = true
 		all = l.journal.Destroy()
 		journal, _, err := distil.OpenJournal(p.journalPath(l.life.Sequence))
 		if err != nil {

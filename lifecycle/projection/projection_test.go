@@ -436,7 +436,7 @@ func TestExcise(t *testing.T) {
 			t.Errorf("%s still holds the distillate", name)
 		}
 	}
-	if _, err := p.merge(gone); !errors.Is(err, ErrTombstone) {
+	if _, _, err := p.merge(gone); !errors.Is(err, ErrTombstone) {
 		t.Errorf("it comes back: %v", err)
 	}
 	if err := p.Close(); err != nil {

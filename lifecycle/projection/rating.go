@@ -113,9 +113,10 @@ func (p *Projections) Lives(most int) ([]lives.Life, error) {
 	return out, nil
 }
 
-// Release leads a life out of quarantine by the word of the person: "clear" settles it
-// with what is left of it, "supersede" with nothing since another life took its place,
-// "discard" lets it go. Errors: ErrNoLife; lives.ErrIllegal.
+// Release leads a life out of quarantine by the word of the person. Whichever it is, nothing
+// is kept of it, and its trace goes: the word says why, and stays in its record. "clear": it
+// could not be distilled. "supersede": another life took its place. "discard": it is let go
+// of. Errors: ErrNoLife; lives.ErrIllegal.
 func (p *Projections) Release(ctx context.Context, n int64, how string) (lives.Life, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -130,7 +131,7 @@ func (p *Projections) Release(ctx context.Context, n int64, how string) (lives.L
 	var err error
 	switch how {
 	case "clear":
-		err = next.Decline("cleared by the person: what is left of it could not be distilled")
+		err = next.Decline("cleared by the person: it could not be distilled")
 	case "supersede":
 		err = next.Decline("superseded: another life took its place")
 	case "discard":
