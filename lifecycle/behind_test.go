@@ -43,7 +43,7 @@ func talking(t *testing.T, keep lifecycle.Keep) (*world, *speaking, *lifecycle.C
 	m.digest = "abc"
 	m.behaves(slowly(30 * time.Second))
 	w.opts.Model, w.opts.Deadline = m, time.Minute
-	w.opts.Retention = lifecycle.Retention{"behavioural": keep}
+	w.opts.Retention = lifecycle.Retention{"communications": keep}
 	w.opts.Now = func() (time.Time, bool) { return time.Now(), true }
 	return w, m, w.live(t)
 }

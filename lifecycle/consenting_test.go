@@ -89,7 +89,7 @@ func TestLeaveBoundsWhatIsKept(t *testing.T) {
 // copies, and backups.
 func canaries(t testing.TB, w *world) (c *lifecycle.Companion, ids []string) {
 	t.Helper()
-	w.opts.Retention = lifecycle.Retention{"behavioural": lifecycle.KeepFull} // answers too
+	w.opts.Retention = lifecycle.Retention{"communications": lifecycle.KeepFull} // answers too
 	c = w.live(t)
 	w.says(t, c, "health.storage=allow", "health.access=allow")
 	for day := 1; day <= 6; day++ {

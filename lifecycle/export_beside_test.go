@@ -12,7 +12,7 @@ import (
 func TestWhatStandsBesideATextIsExported(t *testing.T) {
 	w := newWorld(t)
 	w.opts.Model = &wise{digest: "abc"}
-	w.opts.Retention = lifecycle.Retention{"behavioural": lifecycle.KeepFull, "health": lifecycle.KeepGist, "financial": lifecycle.KeepNone}
+	w.opts.Retention = lifecycle.Retention{"communications": lifecycle.KeepFull, "health": lifecycle.KeepGist, "financial": lifecycle.KeepNone}
 	c := w.live(t)
 	const answer = "The river runs past the old mill, and “you” sat there.\n今天 \u2028 <b>&\x00"
 	if _, err := c.Remember(t.Context(), lifecycle.Turn{Said: "Where did I sit?", Answered: answer, By: "ollama/m@abc", Source: "chat"}); err != nil {

@@ -21,7 +21,7 @@ func TestForgettingTakesWhatOthersSaid(t *testing.T) {
 		a.Gist, a.Reason = "again the quokka", "it danced"
 		return a, nil
 	})
-	w.opts.Retention = lifecycle.Retention{"behavioural": lifecycle.KeepFull}
+	w.opts.Retention = lifecycle.Retention{"communications": lifecycle.KeepFull}
 	c := w.live(t)
 	remember := func(said, answered string, told *uint64) string {
 		r, err := c.Remember(t.Context(), lifecycle.Turn{Said: said, Answered: answered, By: "x", Told: told})

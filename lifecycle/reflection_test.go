@@ -12,7 +12,7 @@ import (
 // Without a model a person is reminded of what was written, and not of what was asked.
 func TestQuestionsAreNotMemories(t *testing.T) {
 	w := newWorld(t)
-	w.opts.Retention = lifecycle.Retention{"behavioural": lifecycle.KeepFull}
+	w.opts.Retention = lifecycle.Retention{"communications": lifecycle.KeepFull}
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	w.opts.Now = func() (time.Time, bool) { return now, true }
 	w.opts.Running = func() time.Duration { return time.Duration(now.UnixNano()) }

@@ -24,7 +24,7 @@ type Retention struct {
 var retentionAbout = map[string]string{
 	"retention.identity":       "Names, papers, accounts: who you are.",
 	"retention.health":         "Body and mind.",
-	"retention.communications": "What others wrote or said to you.",
+	"retention.communications": "What is said in a talk, and what others wrote or said to you.",
 	"retention.location":       "Where you are and were.",
 	"retention.behavioural":    "What you do and think; an entry that names no category.",
 	"retention.financial":      "Money.",
