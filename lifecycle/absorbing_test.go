@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,10 +27,17 @@ func TestAbsorb(t *testing.T) {
 		if strings.Contains(e.Text, "leak") {
 			a.Gist = "A leak in the cellar behind the old boiler."
 		}
+		if strings.Contains(e.Text, "neighbour") {
+			a.Gist = "Calm hours near Kunigunde."
+		}
 		return a, nil
 	}
 	w.opts.Model = m
 	c := w.lived(t)
+	named := searching + "[distillation]\nnames = [\"Kunigunde\"]\n"
+	if err := os.WriteFile(filepath.Join(w.dir, lifecycle.ManifestFile), []byte(named), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	var immature *projection.ImmatureError
 	if _, err := c.Absorb(t.Context()); !errors.As(err, &immature) || immature.Missing[0].Invariant != lives.M1 {
 		t.Fatal(err)
@@ -37,6 +46,7 @@ func TestAbsorb(t *testing.T) {
 		w.write(t, c, fmt.Sprintf("Day %d of steady work in the garden of Ottokar.", n))
 		if n == 2 {
 			w.write(t, c, "There is a leak in the cellar behind the old boiler of Ottokar.")
+			w.write(t, c, "An afternoon with the neighbour.")
 		}
 		act(t, c, "zigzagwise")
 		if _, err := c.EndSession(t.Context()); err != nil {
@@ -58,10 +68,10 @@ func TestAbsorb(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := c.Absorb(t.Context())
-	if err != nil || out.Rules == 0 || out.Gists != 4 || out.Leaked != 1 {
+	if err != nil || out.Rules == 0 || out.Gists != 4 || out.Leaked != 2 || out.Withheld != 0 {
 		t.Fatalf("%+v %v", out, err)
 	}
-	if s := string(out.Data); strings.Contains(s, "Ottokar") || strings.Contains(s, "boiler") || !strings.Contains(s, "I prefer zigzagwise.") {
+	if s := string(out.Data); strings.Contains(s, "Ottokar") || strings.Contains(s, "boiler") || strings.Contains(s, "Kunigunde") || !strings.Contains(s, "I prefer zigzagwise.") {
 		t.Errorf("%s", s)
 	}
 	for line := range strings.Lines(string(out.Data)) {
@@ -74,5 +84,9 @@ func TestAbsorb(t *testing.T) {
 	}
 	if !strings.Contains(string(out.Attestation), `"sha256"`) {
 		t.Errorf("%s", out.Attestation)
+	}
+	w.says(t, c, "behavioural.training=deny") // of which the entries are, and no rule
+	if out, err = c.Absorb(t.Context()); err != nil || out.Gists+out.Leaked != 0 || out.Withheld != 6 || out.Rules == 0 {
+		t.Errorf("%+v %v", out, err)
 	}
 }

@@ -70,15 +70,16 @@ func ofSignal(name string) consent.Category {
 	return consent.Operational
 }
 
-// only leaves in a draft what may be kept, and counts the rules that went.
+// only leaves in a draft what may be kept, and counts the rules that went, of those that
+// would have been: one judgement takes those of a life that went well, the other the others.
 func (d *draft) only(may func(consent.Category) bool) (gone int) {
 	mayNot := func(r lineage.Disposition) bool {
 		return slices.ContainsFunc(ofRule(r.Key), func(c consent.Category) bool { return !may(c) })
 	}
-	before := len(d.Worked) + len(d.Failed)
+	gone = max(count(d.Worked, mayNot), count(d.Failed, mayNot))
 	d.Worked, d.Failed = slices.DeleteFunc(d.Worked, mayNot), slices.DeleteFunc(d.Failed, mayNot)
 	maps.DeleteFunc(d.Signals, func(name string, _ int64) bool { return !may(ofSignal(name)) })
-	return before - len(d.Worked) - len(d.Failed)
+	return gone
 }
 
 // LivesHeld counts what is kept of lives of a category: Acts are what tools were asked, or
