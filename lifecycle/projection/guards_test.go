@@ -67,16 +67,15 @@ func TestActsAreRefusedWithoutConsent(t *testing.T) {
 
 // Of an act a rule may be made only where data of its kind may be kept (S-1).
 func TestMayPersist(t *testing.T) {
-	w := newWorld(t)
-	p := w.must(w.open())
 	for settings, want := range map[string]map[string]bool{
 		"":                            {distil.Call: true, distil.Said: true, distil.Told: true},
 		"operational.storage=deny":    {distil.Said: true, distil.Told: true},
 		"operational.storage=ask":     {distil.Said: true, distil.Told: true},
 		"communications.storage=deny": {distil.Call: true},
 	} {
+		w := newWorld(t)
+		p := w.must(w.open())
 		if settings != "" {
-			says(t, p, "*.storage=allow")
 			says(t, p, settings)
 		}
 		for _, kind := range []string{distil.Call, distil.Said, distil.Told} {
