@@ -108,7 +108,8 @@ func (c *Companion) absorbGists(ctx context.Context, out *Absorption, write func
 			continue
 		}
 		trace := distil.Trace{Acts: []distil.Act{{Kind: distil.Seen, Text: t.Body}}}
-		if len(distil.Leaks(gist, distil.NewIndex(trace), detectors)) > 0 {
+		// Of a talk a gist is kept, and what the model said of it cannot be held against more.
+		if t.Gist || len(distil.Leaks(gist, distil.NewIndex(trace), detectors)) > 0 {
 			out.Leaked++
 			continue
 		}
