@@ -386,7 +386,7 @@ func (p *Projections) judge(next *lives.Life) (values []Value, merged *lineage.L
 	case withheld > 0:
 		return nil, nil, next.Decline(withdrawnFrom)
 	default:
-		return nil, nil, next.Decline("no lesson: it did nothing that a rule could be about")
+		return nil, nil, next.Decline(noLesson(s.Valence))
 	}
 	for i := range rules {
 		rules[i].Weight = s.Valence

@@ -157,3 +157,11 @@ func (p *Projections) Release(ctx context.Context, n int64, how string) (lives.L
 	delete(p.open, n)
 	return next, nil
 }
+
+// noLesson says why a life that was judged leaves no rule.
+func noLesson(valence int64) string {
+	if valence < 0 {
+		return "no lesson: nothing that it did failed, and nothing was said of what was wrong"
+	}
+	return "no lesson: it did nothing that a rule could be about"
+}
