@@ -35,6 +35,7 @@ const (
 
 const (
 	isKept  Fate = "What you said is kept."
+	noLeave Fate = "Of what you said only the impression is kept, no text: you have not allowed to store what is about %s."
 	waits   Fate = "My embedder is away: what you said waits here, and becomes an entry when it is back."
 	isLost  Fate = "My embedder is away, so what you said is not kept; say it again when it is back."
 	notKept Fate = "What you said could not be kept."
@@ -43,7 +44,7 @@ const (
 
 // always says that a fate is told with every answer, and not only where nothing else is.
 func (f Fate) always() bool {
-	return slices.Contains([]Fate{waits, isLost, notKept, TooLong, NoRoom, Ending}, f)
+	return slices.Contains([]Fate{waits, isLost, notKept, TooLong, NoRoom, Ending}, f) || strings.HasPrefix(string(f), string(noLeave)[:20])
 }
 
 // mostReflected is how many impressions an answer without a model brings back.

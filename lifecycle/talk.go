@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -244,6 +245,8 @@ func (c *Companion) talkAlone(ctx context.Context, r TalkRequest, woven Woven, o
 			tell(isLost)
 		} else if lost != nil {
 			tell(notKept)
+		} else if out.Receipt.Withheld != "" {
+			tell(Fate(fmt.Sprintf(string(noLeave), out.Receipt.Withheld)))
 		}
 	}
 	err = emit(out.Answer)

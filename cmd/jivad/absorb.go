@@ -29,8 +29,8 @@ func (a *app) absorbVerb() *cobra.Command {
 		Short: "Export what is mature as training data for a model",
 		Long: `Writes the rules of the lineage, and the gists of the deepest impressions, as training data
 (JSONL in the chat format) to train.jsonl in DIR, and to attestation.json what it was made
-of, signed by this device. Never an entry, and nothing of a category that you do not let be
-trained with (jivad consent set).
+of, signed by this device. Never an entry, nothing of what was said in a talk, and nothing of a
+category that you do not let be trained with (jivad consent set).
 
 It is refused, with all the reasons, while the rules still move, while one of them is
 contested, while a life is in quarantine, or without your consent. What a model was trained

@@ -44,7 +44,7 @@ func dialogue(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	cmd.Dir = ts.MkAbs(".")
-	for _, name := range []string{"HOME", "TZ", "LANG", "TERM", "PATH", "JIVAD_DATA", "JIVAD_MODEL_SERVER", "JIVAD_MODEL_CHAT", "JIVAD_RETENTION_BEHAVIOURAL"} {
+	for _, name := range []string{"HOME", "TZ", "LANG", "TERM", "PATH", "JIVAD_DATA", "JIVAD_MODEL_SERVER", "JIVAD_MODEL_CHAT", "JIVAD_RETENTION_COMMUNICATIONS"} {
 		cmd.Env = append(cmd.Env, name+"="+ts.Getenv(name))
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave

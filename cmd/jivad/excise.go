@@ -141,6 +141,10 @@ func tellExcisionPlan(p *printer, plan lifecycle.ExcisionPlan, closing, list boo
 	} else if list {
 		p.line("No later life that left something was born with what goes.")
 	}
+	if n := len(plan.Waiting); n > 0 {
+		p.line("%s born with it, and left nothing in the lineage yet: %s.", count(n, "life of this device was", "lives of this device were"),
+			map[bool]string{true: "what is kept of that goes too", false: "that stays (--close takes it out too)"}[closing])
+	}
 	if n := len(plan.Unknown); n > 0 {
 		p.line("%s born with a version that this device never had: whether what goes is in it is not known. What they left stays.",
 			count(n, "life was", "lives were"))

@@ -24,6 +24,9 @@ type ExcisionPlan struct {
 	Digests     []lineage.Digest `json:"digests"`
 	Descendants []lineage.Digest `json:"descendants"`
 	Unknown     []lineage.Digest `json:"unknown"`
+	// Waiting are lives of this device that were born with their rules and left nothing in
+	// the lineage yet; they stay unless they are asked for too.
+	Waiting []lineage.ID `json:"waiting,omitempty"`
 	// Already are those of Lives that were excised before, and of which nothing is here.
 	Already []lineage.ID `json:"already,omitempty"`
 	// Before and After are the versions of the lineage.
@@ -114,11 +117,18 @@ func (p *Projections) planExcision(gone []lineage.ID, descendants bool) (Excisio
 		return plan, err
 	}
 	plan.Descendants, plan.Unknown = p.lineage.Descendants(succeeded, gone...)
-	if descendants {
-		for _, digest := range plan.Descendants {
-			d, _ := p.lineage.Member(digest)
-			plan.Lives = append(plan.Lives, d.Life)
+	bearers := slices.Clone(gone)
+	for _, digest := range plan.Descendants {
+		d, _ := p.lineage.Member(digest)
+		bearers = append(bearers, d.Life)
+	}
+	for _, l := range p.sorted() {
+		if l.State != lives.Conceived && !slices.Contains(bearers, l.ID) && p.lineage.Holds(succeeded, l.Base, bearers...) {
+			plan.Waiting = append(plan.Waiting, l.ID)
 		}
+	}
+	if descendants {
+		plan.Lives = append(bearers, plan.Waiting...)
 	}
 	slices.SortFunc(plan.Lives, lineage.ID.Compare)
 	plan.Lives = slices.Compact(plan.Lives)

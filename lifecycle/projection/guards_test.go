@@ -485,3 +485,45 @@ func TestExcisedIsFoundByNumber(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A life that was born with what goes, and waits for its judgement, is told of, and goes
+// with it where that is asked for.
+func TestLivesThatWaitDescendToo(t *testing.T) {
+	for _, closing := range []bool{false, true} {
+		w := newWorld(t)
+		p := w.must(w.open())
+		var ids []lineage.ID
+		for n := range 2 {
+			if _, err := live(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+			life, _ := p.Living()
+			ids = append(ids, life.ID)
+			if n == 0 {
+				if err := w.end(p, lineage.Million); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			if err := p.Withdraw(lives.ByStop, func(v []Value) error { return w.store.Put(t.Context(), v...) }); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := p.Distil(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		plan, err := p.PlanExcision(ids[:1], closing)
+		if err != nil || !slices.Equal(plan.Waiting, ids[1:]) || slices.Contains(plan.Lives, ids[1]) != closing {
+			t.Fatalf("closing %v: %+v, %v", closing, plan, err)
+		}
+		if of, err := p.PlanExcision(ids[1:], closing); err != nil || len(of.Waiting) > 0 {
+			t.Errorf("of the second alone: %+v, %v", of, err)
+		}
+		if _, err := p.Excise(t.Context(), ids[:1], closing, "a test", nil); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := p.Life(2); err != nil || (l.Obligation.Status == lives.Declined) != closing {
+			t.Errorf("closing %v: %+v, %v", closing, l, err)
+		}
+	}
+}

@@ -76,25 +76,14 @@ func (l *Lineage) Blame(key string) []Share {
 // of another device, after the first of the lives could have had a part in it. succeeded
 // gives for a version that the chain had before an excision the one that took its place.
 func (l *Lineage) Descendants(succeeded map[Digest]Digest, lives ...ID) (known, unknown []Digest) {
-	tainted := map[ID]bool{}
-	for _, life := range lives {
-		tainted[life] = true
-	}
-	at := map[Digest]int{Version(l.root, (&tree{}).root()): 0} // how many batches a version holds
-	for i, b := range l.batches {
-		at[b.Version] = i + 1
-	}
+	versions := l.versions(succeeded)
 	first := len(l.batches) + 1 // the batch from which on a version holds one of them
 	for i, b := range l.batches {
 		for _, digest := range b.Members {
 			d := l.members[digest]
-			version := d.Base
-			for next, ok := succeeded[version]; ok; next, ok = succeeded[version] {
-				version = next
-			}
-			base, there := at[version]
+			base, there := versions(d.Base)
 			switch {
-			case tainted[d.Life]:
+			case slices.Contains(lives, d.Life):
 				first = min(first, i+1)
 			case there && base >= first:
 				known = append(known, digest)
@@ -104,4 +93,33 @@ func (l *Lineage) Descendants(succeeded map[Digest]Digest, lives ...ID) (known, 
 		}
 	}
 	return known, unknown
+}
+
+// Holds tells whether one of the lives is in a version that the chain has, or had before an
+// excision; succeeded is as for Descendants.
+func (l *Lineage) Holds(succeeded map[Digest]Digest, version Digest, lives ...ID) bool {
+	base, there := l.versions(succeeded)(version)
+	for _, b := range l.batches[:min(base, len(l.batches))] {
+		for _, digest := range b.Members {
+			if there && slices.Contains(lives, l.members[digest].Life) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// versions gives how many batches a version holds, and whether the chain has it.
+func (l *Lineage) versions(succeeded map[Digest]Digest) func(Digest) (int, bool) {
+	at := map[Digest]int{Version(l.root, (&tree{}).root()): 0}
+	for i, b := range l.batches {
+		at[b.Version] = i + 1
+	}
+	return func(version Digest) (int, bool) {
+		for next, ok := succeeded[version]; ok; next, ok = succeeded[version] {
+			version = next
+		}
+		base, there := at[version]
+		return base, there
+	}
 }
