@@ -16,7 +16,7 @@ import (
 func TestWhatIsTakenBackIsNotAsked(t *testing.T) {
 	said := func(d consent.Dimension) func(*testing.T, *lifecycle.Companion) {
 		return func(t *testing.T, c *lifecycle.Companion) {
-			change := consent.Change{Cell: consent.Cell{Category: consent.Behavioural, Dimension: d}, Answer: consent.Deny}
+			change := consent.Change{Cell: consent.Cell{Category: consent.Communications, Dimension: d}, Answer: consent.Deny}
 			if _, err := c.SetConsent(t.Context(), lifecycle.ConsentRequest{Who: "me", Changes: []consent.Change{change}}, nil); err != nil {
 				t.Fatal(err)
 			}
