@@ -5,7 +5,7 @@
 source "$(dirname "$0")/lib.sh"
 
 with=(
-  ./chitta ./chitta/neighbour ./internal/api ./internal/atomicfile ./internal/config ./internal/door ./internal/ollama
+  ./chitta ./chitta/neighbour ./internal/api ./internal/atomicfile ./internal/broker ./internal/config ./internal/door ./internal/ollama
   ./lifecycle ./lifecycle/diary ./lifecycle/projection ./lifecycle/tools ./cmd/jivad
 )
 
