@@ -53,7 +53,7 @@ func TestMutantsAreFound(t *testing.T) {
 		},
 		{
 			variant: variant{name: "merges-apart", file: filepath.Join("lifecycle", "projection", "ending.go"), swaps: [][2]string{
-				{"	if err := p.put(ctx, &next, values...); err != nil {\n		if merged", "	if err := errors.Join(p.o.Store.Put(ctx, values...), p.put(ctx, &next)); err != nil {\n		if merged"},
+				{"	if err := p.put(ctx, &next, values...); err != nil {\n		return err\n	}\n	if merged", "	if err := errors.Join(p.o.Store.Put(ctx, values...), p.put(ctx, &next)); err != nil {\n		return err\n	}\n	if merged"},
 			}},
 			deeds: "live", faults: "kill-call", kinds: []string{kindLife, kindHang, kindVerify},
 		},
