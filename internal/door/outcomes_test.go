@@ -166,7 +166,9 @@ func TestOutcomes(t *testing.T) {
 					}
 					client.CloseIdleConnections()
 					synctest.Wait()
-					if got.status != tc.status || ended != tc.ends || got.took != tc.took {
+					// Of an answer that breaks off before its first byte the client may see no beginning either.
+					noBeginning := tc.name == "cut at once" && got.status == 0
+					if got.status != tc.status && !noBeginning || ended != tc.ends || got.took != tc.took {
 						t.Errorf("status %d, ends %s (%v), after %v; want %d, %s, %v", got.status, ended, got.end, got.took, tc.status, tc.ends, tc.took)
 					}
 					if free := tc.begins != "" || tc.name == "drip-feed of nothing"; !free && got.body != tc.body || !strings.HasPrefix(got.body, tc.begins) {
