@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tests of what has goroutines under the race detector, which needs cgo and a C compiler. The plain run
-# has all tests; those of pure packages, which know of no goroutine, would only be slower here.
+# has all tests, and the long ones whole; those of pure packages, which know of no goroutine, would only be slower here.
 # Usage: race.sh GOTESTSUM...
 source "$(dirname "$0")/lib.sh"
 
@@ -10,7 +10,7 @@ with=(
 )
 
 if command -v "${CC:-gcc}" >/dev/null; then
-  CGO_ENABLED=1 "$@" -- -race -timeout 20m "${with[@]}"
+  CGO_ENABLED=1 "$@" -- -race -short -timeout 20m "${with[@]}"
   CGO_ENABLED=1 "$@" -- -race -timeout 20m -run 'Helpers|EveryPart|TextsAtOnce' ./internal/builtin
 else
   skip "race detector" "no C compiler"
