@@ -40,6 +40,9 @@ type deed struct {
 	// live says that it writes in a session of today: one that a stop has ended is
 	// not gone on with.
 	live bool
+	// dated says that its entries are of the day that the daemon's own clock shows, so
+	// that a wrong one makes others of them.
+	dated bool
 	// do does it, and can be done again: what was done before is passed over.
 	do func(ctx context.Context, r *round) error
 	// look, if not nil, looks at what else it made, before it is done again.
@@ -115,7 +118,7 @@ func deeds() []deed {
 			return r.verb(ctx, nil, "reembed")
 		}},
 		{name: "export", verb: "export", base: "diary", do: export, look: lookAtExport},
-		{name: "live", verb: "lives", base: "unlived", daemon: true, live: true, weight: 4, free: true, do: liveLives, look: func(ctx context.Context, r *round) error { return r.lookAtLives(ctx) }},
+		{name: "live", verb: "lives", base: "unlived", daemon: true, live: true, dated: true, weight: 4, free: true, do: liveLives, look: func(ctx context.Context, r *round) error { return r.lookAtLives(ctx) }},
 		{name: "excise", verb: "excise", base: "taught", do: exciseFirst, look: lookAtExcision},
 		{name: "excise-client", verb: "excise", base: "taught", daemon: true, client: true, do: exciseFirst, look: lookAtExcision},
 		{name: "import-export", verb: "export", base: "moving", alone: true, do: importExport},

@@ -139,7 +139,7 @@ func faults() []fault {
 				return err
 			}
 			return nil
-		}, plan: func(r *round, ref *reference) string {
+		}, fits: func(d *deed) bool { return !d.dated }, plan: func(r *round, ref *reference) string {
 			shifts := []string{"-87600h", "-48h", "-25h", "-10m", "0s", "10m", "25h", "48h", "87600h"}
 			r.clock = [2]string{shifts[r.rng.IntN(len(shifts))], shifts[r.rng.IntN(len(shifts))]}
 			r.delay = time.Duration(r.rng.Float64() * 1.1 * float64(ref.length))
