@@ -20,6 +20,7 @@ func TestMutantsAreFound(t *testing.T) {
 		variant
 		deeds, faults string
 		kinds         []string
+		long          bool
 	}{
 		{
 			variant: variant{name: "acknowledges-first", file: filepath.Join("lifecycle", "intake.go"), swaps: [][2]string{
@@ -55,10 +56,13 @@ func TestMutantsAreFound(t *testing.T) {
 			variant: variant{name: "merges-apart", file: filepath.Join("lifecycle", "projection", "ending.go"), swaps: [][2]string{
 				{"	if err := p.put(ctx, &next, values...); err != nil {\n		return err\n	}\n	if merged", "	if err := errors.Join(p.o.Store.Put(ctx, values...), p.put(ctx, &next)); err != nil {\n		return err\n	}\n	if merged"},
 			}},
-			deeds: "live", faults: "kill-call", kinds: []string{kindLife, kindHang, kindVerify},
+			deeds: "live", faults: "kill-call", kinds: []string{kindLife, kindHang, kindVerify}, long: true,
 		},
 	} {
 		t.Run(m.name, func(t *testing.T) {
+			if m.long && os.Getenv("TORTURE_MUTANTS") != "all" {
+				t.Skip("skipped: it takes more than a minute to be found; TORTURE_MUTANTS=all tries it")
+			}
 			l, err := newLab(t.Context(), shortDir(t), "", 1)
 			if err != nil {
 				t.Fatal(err)
