@@ -62,11 +62,12 @@ func newReference(m *useModel) *reference {
 	return ref
 }
 
-// encode is the tokeniser; unlike the original it does not cut at 128.
-func (ref *reference) encode(s string) []int {
+// encode is the tokeniser; unlike the original it does not cut at 128. It also gives the log
+// probability of that cut.
+func (ref *reference) encode(s string) ([]int, float64) {
 	r := []rune(wordMark + strings.ReplaceAll(s, " ", wordMark))
 	n := len(r)
-	best := make([]float32, n+1)
+	best := make([]float64, n+1)
 	type step struct{ from, id int }
 	back := make([]step, n+1)
 	for i := 1; i <= n; i++ {
@@ -77,7 +78,7 @@ func (ref *reference) encode(s string) []int {
 		for j := i + 1; j <= n && j <= i+ref.longest; j++ {
 			if e, ok := ref.tok[string(r[i:j])]; ok {
 				hit = hit || j == i+1
-				if v := best[i] + e.score; v > best[j] {
+				if v := best[i] + float64(e.score); v > best[j] {
 					best[j], back[j] = v, step{i, e.id}
 				}
 			}
@@ -95,7 +96,7 @@ func (ref *reference) encode(s string) []int {
 	for a, z := 0, len(ids)-1; a < z; a, z = a+1, z-1 {
 		ids[a], ids[z] = ids[z], ids[a]
 	}
-	return ids
+	return ids, best[n]
 }
 
 func (w *refMatrix) mul(x, b []float32, T int) []float32 {

@@ -117,7 +117,7 @@ func TestEncodeEqualsReference(t *testing.T) {
 	text := strings.Repeat("Walked to the wood by moonlight; the frost was hard, and we spoke of nothing but home. ", 8)
 	both(t, func(t *testing.T, m *useModel) {
 		ref := newReference(m)
-		all := ref.encode(strings.TrimSpace(text))
+		all, _ := ref.encode(strings.TrimSpace(text))
 		s := newUSEScratch()
 		for _, n := range []int{128, 1, 2, 3, 5, 32, 33} {
 			ids := all[:n]
