@@ -104,7 +104,7 @@ func (r *Retracing) first(ctx context.Context, live *fold.State, progress func(d
 	last := live.Sequence
 	state := fold.NewState()
 	r.marks = []*fold.State{state.Clone()}
-	err = ledger.Replay(ctx, r.look.db, events, 0, last, ledger.Rules[fold.Event]{
+	err = ledger.Replay(ctx, events.In(r.look.db), 0, last, ledger.Rules[fold.Event]{
 		Decode:  fold.Decode,
 		Resolve: func(e fold.Event) (fold.Event, bool) { return r.amendments.Resolve(e), true },
 		Step: func(e fold.Event) error {
@@ -231,7 +231,7 @@ func (r *Retracing) Without(ctx context.Context, sequences []uint64, o WithoutOp
 	}
 	f := r.begin(p, o.Ended != nil)
 	last := r.look.state.Sequence
-	err = ledger.Replay(ctx, r.look.db, events, f.state.Sequence, last, ledger.Rules[fold.Event]{
+	err = ledger.Replay(ctx, events.In(r.look.db), f.state.Sequence, last, ledger.Rules[fold.Event]{
 		Decode: fold.Decode,
 		Resolve: func(e fold.Event) (fold.Event, bool) {
 			e, keep := p.apply(e)

@@ -389,7 +389,7 @@ func (s *Store) excise(ctx context.Context, p *plan, x Excision) error {
 // replayWithout folds the log as the plan leaves it onto state.
 func (s *Store) replayWithout(ctx context.Context, p *plan, state *fold.State, last uint64, amendments fold.Amendments, x Excision, opened func()) error {
 	from := state.Sequence
-	return ledger.Replay(ctx, s.db, events, from, last, ledger.Rules[fold.Event]{
+	return ledger.Replay(ctx, events.In(s.db), from, last, ledger.Rules[fold.Event]{
 		Decode: fold.Decode,
 		Resolve: func(e fold.Event) (fold.Event, bool) {
 			e, keep := p.apply(e)

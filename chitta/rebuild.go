@@ -216,7 +216,7 @@ type hooks struct {
 // replay folds the log up to last onto state, with every event as the given
 // amendments left it.
 func (s *Store) replay(ctx context.Context, state *fold.State, last uint64, amendments *fold.Amendments, h hooks) error {
-	return ledger.Replay(ctx, s.db, events, state.Sequence, last, ledger.Rules[fold.Event]{
+	return ledger.Replay(ctx, events.In(s.db), state.Sequence, last, ledger.Rules[fold.Event]{
 		Decode:  fold.Decode,
 		Resolve: func(e fold.Event) (fold.Event, bool) { return amendments.Resolve(e), true },
 		Step: func(e fold.Event) error {

@@ -52,7 +52,7 @@ func fill(t testing.TB, db *bolt.DB, n int) {
 // words folds a stretch of the log into the list of its payloads.
 func words(t testing.TB, db *bolt.DB, after, to uint64, keep func(string) bool) ([]string, error) {
 	var out []string
-	err := ledger.Replay(t.Context(), db, log, after, to, ledger.Rules[string]{
+	err := ledger.Replay(t.Context(), log.In(db), after, to, ledger.Rules[string]{
 		Decode:  func(_ uint64, b []byte) (string, error) { return string(b), nil },
 		Resolve: func(s string) (string, bool) { return s, keep == nil || keep(s) },
 		Step:    func(s string) error { out = append(out, s); return nil },
@@ -154,7 +154,7 @@ func TestReplayStopsWhenAsked(t *testing.T) {
 	fill(t, db, 10)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := ledger.Replay(ctx, db, log, 0, 10, ledger.Rules[string]{
+	err := ledger.Replay(ctx, log.In(db), 0, 10, ledger.Rules[string]{
 		Decode: func(uint64, []byte) (string, error) { return "", nil },
 		Step:   func(string) error { t.Error("a step after the end"); return nil },
 	})

@@ -15,10 +15,33 @@ type Rules[E any] struct {
 	Progress func(seq uint64)
 }
 
+// Source is where records come from: a [Log] in its database, or whatever else keeps
+// payloads under rising sequences.
+type Source interface {
+	// Name is for errors.
+	Name() string
+	// Each calls f for the records in (after, to], in order; for what is damaged with an
+	// error and a nil payload.
+	Each(after, to uint64, f func(seq uint64, payload []byte, err error) error) error
+}
+
+// In is the log in a database.
+func (l Log) In(db Viewer) Source { return logIn{l, db} }
+
+type logIn struct {
+	log Log
+	db  Viewer
+}
+
+func (s logIn) Name() string { return s.log.bucket }
+func (s logIn) Each(after, to uint64, f func(seq uint64, payload []byte, err error) error) error {
+	return s.log.Each(s.db, after, to, f)
+}
+
 // Replay folds the records in (after, to] in order. It stops at the first
 // damaged record, undecodable event or failed step, and when ctx ends.
-func Replay[E any](ctx context.Context, db Viewer, l Log, after, to uint64, r Rules[E]) error {
-	return l.Each(db, after, to, func(seq uint64, payload []byte, err error) error {
+func Replay[E any](ctx context.Context, from Source, after, to uint64, r Rules[E]) error {
+	return from.Each(after, to, func(seq uint64, payload []byte, err error) error {
 		if err != nil {
 			return err
 		}
@@ -27,7 +50,7 @@ func Replay[E any](ctx context.Context, db Viewer, l Log, after, to uint64, r Ru
 		}
 		e, err := r.Decode(seq, payload)
 		if err != nil {
-			return &RecordError{l.bucket, seq, err}
+			return &RecordError{from.Name(), seq, err}
 		}
 		keep := true
 		if r.Resolve != nil {
@@ -35,7 +58,7 @@ func Replay[E any](ctx context.Context, db Viewer, l Log, after, to uint64, r Ru
 		}
 		if keep {
 			if err := r.Step(e); err != nil {
-				return &RecordError{l.bucket, seq, err}
+				return &RecordError{from.Name(), seq, err}
 			}
 		}
 		if r.Progress != nil {

@@ -1,0 +1,338 @@
+package claims
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base32"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jivad/jivad/gate/evidence"
+	"github.com/jivad/jivad/internal/ledger"
+)
+
+// Prefix begins the names that events are kept under.
+const Prefix = "claim/event/"
+
+func nameOf(seq uint64) string { return fmt.Sprintf(Prefix+"%016d", seq) }
+
+// Value is a record kept under a name.
+type Value struct {
+	Name string
+	Data []byte
+}
+
+// Store keeps records.
+type Store interface {
+	// Values calls f for those whose names begin so, in order of name.
+	Values(prefix string, f func(name string, data []byte) error) error
+	// Put writes records in one transaction; when it returns they are durable.
+	Put(ctx context.Context, values ...Value) error
+}
+
+// What can be wrong.
+var (
+	// ErrNotFound: there is no such claim.
+	ErrNotFound = errors.New("there is no such claim")
+	// ErrAmbiguous: the beginning of an id is that of several.
+	ErrAmbiguous = errors.New("several claims begin so; give more of the id")
+	// ErrRefused: the policy has reasons against it; see [RefusedError].
+	ErrRefused = errors.New("it may not be")
+)
+
+// RefusedError has all reasons. It is ErrRefused.
+type RefusedError struct {
+	// What was asked for, such as "promote c4kq2z".
+	What    string
+	Reasons []evidence.Reason
+}
+
+// Error lists the reasons, one in a line.
+func (e *RefusedError) Error() string {
+	s := e.What + " may not be:"
+	for _, r := range e.Reasons {
+		s += "\n  " + string(r.Code) + ": " + r.Says
+		if r.Root != "" {
+			s += " (" + r.Root + ")"
+		}
+	}
+	return s
+}
+
+// Is tells that it is ErrRefused.
+func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
+
+// Book is the claims of one companion. Its methods may be called from many goroutines.
+type Book struct {
+	store Store
+	now   func() (time.Time, bool)
+
+	mu     sync.Mutex
+	policy Policy
+	state  *State
+	// latest is the latest time that could be trusted, of this process and of the events:
+	// a clock that is set back refreshes nothing.
+	latest int64
+}
+
+// Open folds what is kept. now tells the wall time and whether it can be trusted.
+func Open(ctx context.Context, store Store, policy Policy, now func() (time.Time, bool)) (*Book, error) {
+	b := &Book{store: store, now: now, policy: policy}
+	return b, b.Reload(ctx)
+}
+
+// Reload folds anew what is kept, after records were taken out.
+func (b *Book) Reload(ctx context.Context) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := fold(ctx, b.store, nil)
+	if err != nil {
+		return err
+	}
+	b.state, b.latest = s, max(b.latest, s.Latest)
+	return nil
+}
+
+// fold is the state of the kept events, as far as keep wants them.
+func fold(ctx context.Context, store Store, keep func(Event) bool) (*State, error) {
+	s := NewState()
+	err := ledger.Replay(ctx, source{store}, 0, math.MaxUint64, ledger.Rules[Event]{
+		Decode:  decode,
+		Resolve: func(e Event) (Event, bool) { return e, keep == nil || keep(e) },
+		Step:    func(e Event) error { Step(s, e); return nil },
+	})
+	return s, err
+}
+
+// source are the kept events as a ledger replays them.
+type source struct{ store Store }
+
+// Name is for errors.
+func (source) Name() string { return "claims" }
+
+// Each calls f for the events in (after, to].
+func (s source) Each(after, to uint64, f func(seq uint64, payload []byte, err error) error) error {
+	return s.store.Values(Prefix, func(name string, data []byte) error {
+		var seq uint64
+		if _, err := fmt.Sscanf(strings.TrimPrefix(name, Prefix), "%d", &seq); err != nil || nameOf(seq) != name {
+			return fmt.Errorf("record %s: %w: it is under a name that none has", name, ErrEvent)
+		}
+		if seq <= after || seq > to {
+			return nil
+		}
+		return f(seq, data, nil)
+	})
+}
+
+// SetPolicy puts another policy in the place of the present one: it holds from now on.
+func (b *Book) SetPolicy(p Policy) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.policy = p
+}
+
+// Policy is the present one.
+func (b *Book) Policy() Policy {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.policy
+}
+
+// moment is now, never earlier than what was now before.
+func (b *Book) moment() evidence.Moment {
+	t, trusted := b.now()
+	m := evidence.Moment{Unix: t.Unix(), Trusted: trusted || b.policy.TrustClock}
+	if m.Trusted {
+		b.latest = max(b.latest, m.Unix)
+		m.Unix = b.latest
+	}
+	return m
+}
+
+// Draft is a claim that is to be made.
+type Draft struct {
+	Text, Subject string
+	// Class is REPORTED or INFERRED; empty is REPORTED.
+	Class evidence.Class
+	// Agent is who claims it, Source who said it or what it was taken from.
+	Agent, Source string
+	// From is the entry or distillate that it is taken from, if any; Category its category
+	// of consent.
+	From, Category string
+	Life           string
+	Session        int
+	Consequence    evidence.Consequence
+	// Primary is its primary source and Reasoning how it follows, where these are known.
+	Primary, Reasoning string
+	Previous           []string
+	Roots              []evidence.Root
+	// Expires is when it is over, in seconds since 1970; 0 leaves that to the policy, which
+	// bounds it.
+	Expires int64
+}
+
+// Assert makes a claim. Errors: evidence.ErrForm, ErrNotFound for a claim before it; those
+// of the store.
+func (b *Book) Assert(ctx context.Context, d Draft) (Kept, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e, err := b.asserted(d, b.moment())
+	if err != nil {
+		return Kept{}, err
+	}
+	return b.write(ctx, e)
+}
+
+func (b *Book) asserted(d Draft, at evidence.Moment) (Event, error) {
+	class, consequence := d.Class, d.Consequence
+	if class == "" {
+		class = evidence.Reported
+	}
+	if consequence == "" {
+		consequence = evidence.Low
+	}
+	id, err := b.newID()
+	if err != nil {
+		return Event{}, err
+	}
+	c := &evidence.Claim{
+		ID: id, Class: class, Text: strings.TrimSpace(d.Text), Subject: strings.TrimSpace(d.Subject), Agent: d.Agent, Life: d.Life, Session: d.Session,
+		Consequence: consequence, Created: at.Unix, Expires: b.policy.ends(at, b.policy.Classes[class], d.Expires),
+		Provenance: evidence.Provenance{Source: d.Source, Event: d.From, Primary: d.Primary, Reasoning: d.Reasoning},
+	}
+	if class == evidence.Inferred && (d.Primary == "" || d.Reasoning == "") {
+		return Event{}, fmt.Errorf("%w: what is INFERRED names its primary source and how it follows; else it is REPORTED", evidence.ErrForm)
+	}
+	for _, id := range d.Previous {
+		k, err := b.find(id)
+		if err != nil {
+			return Event{}, err
+		}
+		c.Previous = append(c.Previous, k.ID)
+	}
+	for _, r := range d.Roots {
+		c.Roots = append(c.Roots, b.rooted(r, at))
+	}
+	e := Event{Kind: Asserted, Claim: id, At: at, Session: d.Session, By: d.Agent, From: d.From, Category: d.Category, Asserted: c}
+	e.Form = Form
+	return e, e.check()
+}
+
+// rooted gives a root its end, by the policy.
+func (b *Book) rooted(r evidence.Root, at evidence.Moment) evidence.Root {
+	if r.Observed == 0 || r.Observed > at.Unix {
+		r.Observed = at.Unix
+	}
+	seen := evidence.Moment{Unix: r.Observed, Trusted: at.Trusted}
+	r.Expires = b.policy.ends(seen, b.policy.Roots[r.Type], r.Expires)
+	return r
+}
+
+// newID is the letter c and six others that no claim has.
+func (b *Book) newID() (string, error) {
+	for {
+		var random [4]byte
+		if _, err := rand.Read(random[:]); err != nil {
+			return "", err
+		}
+		id := "c" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random[:]))[:6]
+		if _, taken := b.state.claims[id]; !taken {
+			return id, nil
+		}
+	}
+}
+
+// write keeps events in one transaction, folds them in, and gives the claim of the last as
+// it is then.
+func (b *Book) write(ctx context.Context, events ...Event) (Kept, error) {
+	values := make([]Value, len(events))
+	for i := range events {
+		e := &events[i]
+		e.Form, e.Seq = Form, b.state.Last+1+uint64(i)
+		if err := e.check(); err != nil {
+			return Kept{}, err
+		}
+		data, err := json.Marshal(e)
+		if err != nil {
+			return Kept{}, err
+		}
+		values[i] = Value{nameOf(e.Seq), data}
+	}
+	if err := b.store.Put(ctx, values...); err != nil {
+		return Kept{}, err
+	}
+	for _, e := range events {
+		Step(b.state, e)
+	}
+	k := b.state.claims[events[len(events)-1].Claim]
+	return b.view(k, b.moment()), nil
+}
+
+// find gives a claim by its id or the beginning of it.
+func (b *Book) find(id string) (*Kept, error) {
+	id = strings.ToLower(strings.TrimSpace(id))
+	if k, ok := b.state.claims[id]; ok {
+		return k, nil
+	}
+	var found *Kept
+	if len(id) >= 2 {
+		for _, k := range b.state.claims {
+			if strings.HasPrefix(k.ID, id) {
+				if found != nil {
+					return nil, fmt.Errorf("%q: %w", id, ErrAmbiguous)
+				}
+				found = k
+			}
+		}
+	}
+	if found == nil {
+		return nil, fmt.Errorf("%q: %w; jivad claims list shows those that there are", id, ErrNotFound)
+	}
+	return found, nil
+}
+
+// view is a claim as it is to be taken now: what is over is stale, though nobody has written
+// so yet.
+func (b *Book) view(k *Kept, now evidence.Moment) Kept {
+	v := *k
+	v.Roots, v.Previous, v.Conflicts = slices.Clone(k.Roots), slices.Clone(k.Previous), slices.Clone(k.Conflicts)
+	if v.Over(now) {
+		v.Was, v.Class = v.Class, evidence.Stale
+	}
+	return v
+}
+
+// Sweep writes down which claims are over, and how many. With a clock that cannot be trusted
+// it writes nothing: they count as over, and need not be.
+func (b *Book) Sweep(ctx context.Context) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.sweep(ctx, maps.Keys(b.state.claims))
+}
+
+func (b *Book) sweep(ctx context.Context, ids func(func(string) bool)) (int, error) {
+	now := b.moment()
+	if !now.Trusted {
+		return 0, nil
+	}
+	var events []Event
+	for id := range ids {
+		if k := b.state.claims[id]; k != nil && k.Over(now) {
+			events = append(events, Event{Kind: Expired, Claim: id, At: now, By: "jivad"})
+		}
+	}
+	slices.SortFunc(events, func(a, c Event) int { return strings.Compare(a.Claim, c.Claim) })
+	for part := range slices.Chunk(events, 256) {
+		if _, err := b.write(ctx, part...); err != nil {
+			return 0, err
+		}
+	}
+	return len(events), nil
+}

@@ -1,0 +1,172 @@
+package claims
+
+import (
+	"context"
+
+	"github.com/jivad/jivad/gate/evidence"
+)
+
+// Observed is what came of a reading.
+type Observed struct {
+	// Claim is the one that it speaks for; empty where the instrument's contrary has no text.
+	Claim string
+	// Written tells that something was written: within one window a reading says nothing new.
+	Written bool
+	// Contested is a claim that it speaks against.
+	Contested string
+}
+
+// Topics are those that instruments speak on, each once.
+func (p Policy) Topics() (out []string) {
+	seen := map[string]bool{}
+	for _, in := range p.Instruments {
+		if in.Topic != "" && !seen[in.Topic] {
+			seen[in.Topic] = true
+			out = append(out, in.Topic)
+		}
+	}
+	return out
+}
+
+// Message takes in what came on a topic: a reading of each instrument that speaks there.
+// What came is data: nothing of it is kept, but whether a statement of the policy holds.
+// session and life are those that are now. Errors: ErrReading; those of the store.
+func (b *Book) Message(ctx context.Context, topic string, payload []byte, session int) (out []Observed, err error) {
+	return b.readings(ctx, func(in *Instrument) bool { return in.Topic == topic && topic != "" }, payload, session)
+}
+
+// Result takes in what a tool gave, where the policy says that the tool reads an instrument.
+func (b *Book) Result(ctx context.Context, tool string, payload []byte, session int) (out []Observed, err error) {
+	return b.readings(ctx, func(in *Instrument) bool { return in.Tool == tool && tool != "" }, payload, session)
+}
+
+func (b *Book) readings(ctx context.Context, of func(*Instrument) bool, payload []byte, session int) (out []Observed, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.policy.Instruments {
+		in := &b.policy.Instruments[i]
+		if !of(in) {
+			continue
+		}
+		holds, wrong := in.holds(payload)
+		if wrong != nil {
+			err = wrong
+			continue
+		}
+		o, wrong := b.observe(ctx, in, holds, session)
+		if wrong != nil {
+			return out, wrong
+		}
+		out = append(out, o)
+	}
+	return out, err
+}
+
+// observe writes what a reading says. It adds to the claim that says so already, or makes
+// one, as a report. What the same instrument alone said before is superseded by what it says
+// now; what others saw as well is contested.
+func (b *Book) observe(ctx context.Context, in *Instrument, holds bool, session int) (Observed, error) {
+	text, contrary := in.Text, in.Otherwise
+	if !holds {
+		text, contrary = in.Otherwise, in.Text
+	}
+	now := b.moment()
+	root := b.rooted(in.root(now.Unix), now)
+	against := b.current(contrary)
+	if Statement(text) == "" && against == nil {
+		return Observed{}, nil
+	}
+	if Statement(text) == "" {
+		text = "not so: " + in.Text // the contrary of what is believed has to have words
+	}
+	var out Observed
+	var events []Event
+	k, stale := b.current(text), ""
+	if k != nil && own(k, in) && (k.Over(now) || k.Class == evidence.Stale) {
+		k, stale = nil, k.ID // what it says now is said anew
+	}
+	switch {
+	case k == nil:
+		e, err := b.asserted(Draft{
+			Text: text, Subject: in.Subject, Agent: in.ID, Source: "instrument " + in.ID, Category: in.Category,
+			Session: session, Consequence: evidence.Consequence(in.Consequence), Roots: []evidence.Root{root},
+		}, now)
+		if err != nil {
+			return out, err
+		}
+		out.Claim, events = e.Claim, append(events, e)
+	default:
+		out.Claim = k.ID
+		if !k.has(root) {
+			events = append(events, Event{Kind: Evidence, Claim: k.ID, At: now, Session: session, By: in.ID, Root: &root})
+		}
+	}
+	if stale != "" {
+		events = append(events, Event{Kind: Superseded, Claim: stale, At: now, Session: session, By: in.ID, Other: out.Claim})
+	}
+	if against != nil && (k == nil || !contested(k, against)) {
+		if own(against, in) {
+			events = append(events, Event{Kind: Superseded, Claim: against.ID, At: now, Session: session, By: in.ID, Other: out.Claim})
+		} else {
+			events = append(events, Event{Kind: Contested, Claim: against.ID, At: now, Session: session, By: in.ID, Other: out.Claim})
+		}
+	}
+	if against != nil && !own(against, in) {
+		out.Contested = against.ID
+	}
+	if len(events) == 0 {
+		return out, nil
+	}
+	out.Written = true
+	_, err := b.write(ctx, events...)
+	return out, err
+}
+
+// current is the newest claim of that statement that was neither rejected nor superseded.
+func (b *Book) current(text string) *Kept {
+	statement := Statement(text)
+	if statement == "" {
+		return nil
+	}
+	ids := b.state.said[statement]
+	for i := len(ids) - 1; i >= 0; i-- {
+		k := b.state.claims[ids[i]]
+		if k.Class != evidence.Rejected && k.Class != evidence.Superseded {
+			return k
+		}
+	}
+	return nil
+}
+
+// has tells whether a claim has that observation already, in that window.
+func (k *Kept) has(root evidence.Root) bool {
+	key := evidence.CanonicalRoot(root.ID)
+	for _, r := range k.Roots {
+		if r.Type == root.Type && evidence.CanonicalRoot(r.ID) == key {
+			return true
+		}
+	}
+	return false
+}
+
+func contested(k, other *Kept) bool {
+	for _, id := range k.contests {
+		if id == other.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// own tells of a claim that nobody but the instrument vouches for.
+func own(k *Kept, in *Instrument) bool {
+	if k.Agent != in.ID || k.Class == evidence.Quarantined {
+		return false
+	}
+	for _, key := range k.SourceKeys() {
+		if key != in.root(0).Source() {
+			return false
+		}
+	}
+	return true
+}

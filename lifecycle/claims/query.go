@@ -1,0 +1,264 @@
+package claims
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jivad/jivad/gate/evidence"
+)
+
+// View is a claim as it is to be taken now, with what speaks against using it and, for one
+// that is INFERRED, against verifying it.
+type View struct {
+	Kept
+	// Sources is how many independent ones it has, Age how long ago it was made, in seconds.
+	Sources    int               `json:"sources"`
+	Age        int64             `json:"age_seconds"`
+	Usable     []evidence.Reason `json:"not_usable,omitempty"`
+	Promotable []evidence.Reason `json:"not_promotable,omitempty"`
+	// Reverify is what it would take to believe it again; empty where nothing is due.
+	Reverify string `json:"reverify,omitempty"`
+}
+
+// Filter chooses claims. Its zero value is all.
+type Filter struct {
+	Class   evidence.Class
+	Subject string
+	// Allowed, if not nil, tells whether claims of a category may be read.
+	Allowed func(category string) bool
+}
+
+// List gives claims in the order in which they were made.
+func (b *Book) List(f Filter) []View {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.list(f)
+}
+
+func (b *Book) list(f Filter) []View {
+	now := b.moment()
+	out := []View{}
+	for _, id := range b.state.order {
+		k := b.state.claims[id]
+		if f.Subject != "" && !strings.EqualFold(k.Subject, f.Subject) || f.Allowed != nil && !f.Allowed(k.Category) {
+			continue
+		}
+		if v := b.viewed(k, now); f.Class == "" || v.Class == f.Class {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (b *Book) viewed(k *Kept, now evidence.Moment) View {
+	v := View{Kept: b.view(k, now)}
+	v.Sources = v.Kept.Sources()
+	v.Age = max(0, now.Unix-v.Created)
+	v.Usable = b.policy.Usable(&v.Claim, now)
+	if v.Class == evidence.Inferred {
+		v.Promotable = b.policy.Promotable(&v.Claim, now)
+	}
+	v.Reverify = reverify(&v.Kept)
+	return v
+}
+
+// reverify says what it would take to believe a claim again. A report and a conclusion are
+// looked at again in two different ways.
+func reverify(k *Kept) string {
+	switch {
+	case k.Class == evidence.Stale && k.Was == evidence.Reported:
+		return "locate its primary source: jivad claims locate " + k.ID
+	case k.Class == evidence.Stale && k.Was == evidence.Verified:
+		return "look at its sources again (jivad claims evidence " + k.ID + "), replay its reasoning (jivad claims replay " + k.ID + ") and promote it anew"
+	case k.Class == evidence.Stale:
+		return "replay its reasoning against current evidence: jivad claims replay " + k.ID
+	case k.Class == evidence.Quarantined:
+		return "a reviewer's decision: jivad claims review " + k.ID + " clear, supersede, reject or hold"
+	case k.Class.Current() && len(k.Conflicts) > 0:
+		return "settle what speaks against it: jivad claims show " + k.Conflicts[0]
+	}
+	return ""
+}
+
+// Get gives one claim. Errors: ErrNotFound, ErrAmbiguous.
+func (b *Book) Get(id string) (View, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k, err := b.find(id)
+	if err != nil {
+		return View{}, err
+	}
+	return b.viewed(k, b.moment()), nil
+}
+
+// History gives the events of a claim, in order.
+func (b *Book) History(ctx context.Context, id string) ([]Event, error) {
+	v, err := b.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	var out []Event
+	_, err = fold(ctx, b.store, func(e Event) bool {
+		if e.Claim == v.ID || e.Other == v.ID {
+			out = append(out, e)
+		}
+		return false
+	})
+	return out, err
+}
+
+// Due are the claims that are to be looked at again: stale, in quarantine, or with something
+// unsettled against them. Those that an act of the policy rests on are first.
+func (b *Book) Due() []View {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := slices.DeleteFunc(b.list(Filter{}), func(v View) bool { return v.Reverify == "" })
+	wanted := map[string]bool{}
+	for _, a := range b.policy.Acts {
+		for _, s := range a.RestsOn {
+			wanted[Statement(s)] = true
+		}
+	}
+	slices.SortStableFunc(out, func(x, y View) int {
+		return cmp.Compare(bit(wanted[Statement(y.Text)]), bit(wanted[Statement(x.Text)]))
+	})
+	return out
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Use is a use of a tool that is to be decided about.
+type Use struct {
+	Tool        string
+	Consequence evidence.Consequence
+	// Arguments is an object of JSON.
+	Arguments []byte
+	// Authorised says that its tool is granted and consented to, Yes that a person said yes
+	// to this very use.
+	Authorised, Yes bool
+	// Allowed, if not nil, tells whether claims of a category may be read.
+	Allowed func(category string) bool
+}
+
+// Decided is what the gate says of a use, and what that rests on.
+type Decided struct {
+	evidence.Decision
+	Tool        string               `json:"tool"`
+	Consequence evidence.Consequence `json:"consequence"`
+	// RestsOn are the statements that it rests on by the policy, Claims the ids of the claims
+	// that were looked at for them.
+	RestsOn []string `json:"rests_on,omitempty"`
+	Claims  []string `json:"claims,omitempty"`
+}
+
+// Gate decides about a use: on the claims of the statements that the policy says it rests
+// on. For each of them the claims that are verified are looked at, and where none is, all
+// that make it. A statement that nobody claims is what was said in this session alone. What
+// is found to be over is written down, so that no clock makes it fresh again.
+func (b *Book) Gate(ctx context.Context, u Use) (Decided, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := Decided{Tool: u.Tool, Consequence: u.Consequence}
+	var missing []evidence.Reason
+	var ids []string
+	for _, template := range b.restsOn(u.Tool) {
+		statement, err := filled(template, u.Arguments)
+		if err != nil {
+			return d, err
+		}
+		d.RestsOn = append(d.RestsOn, statement)
+		found := b.bearing(statement, u.Allowed)
+		if len(found) == 0 && u.Consequence != evidence.Low {
+			missing = append(missing, evidence.Reason{Code: evidence.ContextAlone, Says: "nothing is on record of something that it rests on"})
+		}
+		ids = append(ids, found...)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if _, err := b.sweep(ctx, slices.Values(ids)); err != nil {
+		return d, err
+	}
+	now := b.moment()
+	rests := make([]*evidence.Claim, len(ids))
+	for i, id := range ids {
+		v := b.view(b.state.claims[id], now)
+		rests[i] = &v.Claim
+	}
+	d.Claims = ids
+	d.Decision = b.policy.Gate(evidence.Act{Name: u.Tool, Consequence: u.Consequence, Authorised: u.Authorised, Yes: u.Yes}, rests, now)
+	if len(missing) > 0 && len(ids) > 0 || u.Consequence == evidence.Medium && len(missing) > 0 {
+		d.Reasons = append(missing, d.Reasons...)
+		d.Verdict, d.Ask = evidence.Audit, false
+	}
+	return d, nil
+}
+
+func (b *Book) restsOn(tool string) []string {
+	for _, a := range b.policy.Acts {
+		if a.Tool == tool {
+			return a.RestsOn
+		}
+	}
+	return nil
+}
+
+// bearing are the ids of the claims of a statement that an act could rest on.
+func (b *Book) bearing(statement string, allowed func(string) bool) []string {
+	var verified, others []string
+	for _, id := range b.state.said[Statement(statement)] {
+		k := b.state.claims[id]
+		switch {
+		case k.Class == evidence.Superseded || k.Class == evidence.Rejected:
+		case allowed != nil && !allowed(k.Category):
+		case k.Class == evidence.Verified:
+			verified = append(verified, id)
+		default:
+			others = append(others, id)
+		}
+	}
+	if len(verified) > 0 {
+		return verified
+	}
+	return others
+}
+
+// filled puts arguments in the places of a statement. An argument that is no word or number
+// fills none.
+func filled(template string, arguments []byte) (string, error) {
+	if !strings.Contains(template, "{") {
+		return template, nil
+	}
+	var object map[string]json.RawMessage
+	if len(arguments) > 0 {
+		if err := json.Unmarshal(arguments, &object); err != nil {
+			return "", fmt.Errorf("the arguments of an act: %w", err)
+		}
+	}
+	var out strings.Builder
+	for rest := template; ; {
+		before, after, open := strings.Cut(rest, "{")
+		out.WriteString(before)
+		if !open {
+			return out.String(), nil
+		}
+		name, behind, closed := strings.Cut(after, "}")
+		if !closed {
+			return "", fmt.Errorf("%q: %w: a { without a }", template, ErrPolicy)
+		}
+		value, err := member(arguments, []string{name})
+		if err != nil {
+			value = "{" + name + "}"
+		}
+		out.WriteString(value)
+		rest = behind
+	}
+}

@@ -1,0 +1,101 @@
+package claims
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Goes says what is to be taken out.
+type Goes struct {
+	// From are the entries or distillates that go; what was taken from them goes with them.
+	From map[string]bool
+	// Claims are ids of claims that go; Category tells of categories of consent all of whose
+	// claims go. Either may be nil.
+	Claims   map[string]bool
+	Category func(name string) bool
+}
+
+// Gone counts what was taken out.
+type Gone struct {
+	Claims int `json:"claims"`
+	Events int `json:"events"`
+}
+
+// Without gives the records of claims without what goes: claims that were taken from it or
+// are of it, claims that follow from such, all events of those, and evidence that was taken
+// from it. That others spoke of them goes too. The fold of what is left is as if they had
+// never been made. Other records are given back as they are.
+func Without(values []Value, g Goes) ([]Value, Gone, error) {
+	var gone Gone
+	events := map[string]Event{}
+	away := map[string]bool{}
+	for _, v := range values {
+		if !strings.HasPrefix(v.Name, Prefix) {
+			continue
+		}
+		e, err := decode(0, v.Data)
+		if err != nil {
+			return nil, gone, fmt.Errorf("record %s: %w", v.Name, err)
+		}
+		events[v.Name] = e
+		if e.Kind != Asserted {
+			continue
+		}
+		goes := g.Claims[e.Claim] || g.From[e.From] || g.Category != nil && g.Category(e.Category)
+		for _, id := range e.Asserted.Previous { // they were made before it
+			goes = goes || away[id]
+		}
+		if goes {
+			away[e.Claim] = true
+		}
+	}
+	gone.Claims = len(away)
+	var out []Value
+	for _, v := range values {
+		e, is := events[v.Name]
+		switch {
+		case !is:
+		case away[e.Claim] || g.From[e.From] || away[e.Other]:
+			gone.Events++
+			continue
+		}
+		out = append(out, v)
+	}
+	return out, gone, nil
+}
+
+// Matching are the ids of the claims of which something that was written matches, among
+// records.
+func Matching(values []Value, match func(text string) bool) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, v := range values {
+		if !strings.HasPrefix(v.Name, Prefix) {
+			continue
+		}
+		e, err := decode(0, v.Data)
+		if err != nil {
+			return nil, fmt.Errorf("record %s: %w", v.Name, err)
+		}
+		for _, text := range e.words() {
+			if text != "" && match(text) {
+				out[e.Claim] = true
+			}
+		}
+	}
+	return out, nil
+}
+
+// words are all texts of an event.
+func (e *Event) words() []string {
+	out := []string{e.Text, e.Reasoning, e.By}
+	if r := e.Root; r != nil {
+		out = append(out, r.ID, r.Retrieval, r.Agent)
+	}
+	if a := e.Asserted; a != nil {
+		out = append(out, a.Text, a.Subject, a.Agent, a.Provenance.Source, a.Provenance.Primary, a.Provenance.Reasoning)
+		for _, r := range a.Roots {
+			out = append(out, r.ID, r.Retrieval, r.Agent)
+		}
+	}
+	return out
+}
