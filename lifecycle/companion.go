@@ -15,6 +15,7 @@ import (
 	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/chitta/neighbour"
 	"github.com/jivad/jivad/chitta/vasana"
+	"github.com/jivad/jivad/lifecycle/claims"
 	"github.com/jivad/jivad/lifecycle/consent"
 	"github.com/jivad/jivad/lifecycle/lives"
 	"github.com/jivad/jivad/lifecycle/projection"
@@ -140,6 +141,11 @@ type Companion struct {
 	lives      *projection.Projections
 	leave      *leave
 	distilling chan struct{}
+	// claims are statements about the world; badPolicy says why evidence.toml cannot be
+	// used. asking are acts that wait for a person's yes.
+	claims    *claims.Book
+	badPolicy error
+	asking    asking
 	// days tells a new day from a clock that was set; meeting is the look at the model's
 	// server that a birth waits for.
 	days    dayClock
@@ -271,6 +277,9 @@ func (c *Companion) begin(ctx context.Context) error {
 	}
 	if err := c.learnConsent(); err != nil {
 		return err
+	}
+	if err := c.openClaims(ctx); err != nil {
+		return fmt.Errorf("read the claims: %w", err)
 	}
 	if err := c.forgetAgain(ctx); err != nil {
 		return err

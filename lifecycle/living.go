@@ -97,7 +97,7 @@ func (c *Companion) openLives(ctx context.Context) error {
 	}
 	c.lives, err = projection.Open(ctx, projection.Options{
 		Dir: c.opts.Dir, Store: records{c}, Root: lineage.ID(root), Manifest: c.readManifest, Found: c.found, Idle: c.opts.Idle,
-		Seen: c.seenIn, Publisher: c.opts.Publisher, Now: c.opts.Now, Log: c.log,
+		Seen: c.seenIn, Gate: c.gated, Ask: c.ask, Publisher: c.opts.Publisher, Now: c.opts.Now, Log: c.log,
 		LookOnly: !c.opts.Lives || c.opts.LookOnly,
 	})
 	if err != nil || !c.opts.Lives {

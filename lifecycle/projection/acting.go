@@ -68,7 +68,11 @@ type signedAct struct {
 func (p *Projections) Act(ctx context.Context, call tools.Call) (Acted, error) {
 	p.acting.Lock()
 	defer p.acting.Unlock()
-	act, life, refused, err := p.permit(ctx, call)
+	act, life, refused, wanted, err := p.permit(ctx, call, nil)
+	if err == nil && wanted != nil { // a person is asked without the lock, and it is judged again
+		wanted.yes = p.o.Ask(ctx, wanted.act)
+		act, life, refused, _, err = p.permit(ctx, call, wanted)
+	}
 	if err != nil || act == nil {
 		return refused, err
 	}
@@ -83,28 +87,40 @@ func (p *Projections) Act(ctx context.Context, call tools.Call) (Acted, error) {
 // ErrNotLiving: no life is lived, so nothing can be done.
 var ErrNotLiving = errors.New("no life is lived now, so nothing can be done with a tool")
 
-// permit asks the checkpoint, and writes what it said.
-func (p *Projections) permit(ctx context.Context, call tools.Call) (*tools.Act, *living, Acted, error) {
+// permit asks the checkpoint, and writes what it said. Where nothing is missing but a
+// person's yes, and nobody has asked for it yet, it writes nothing and gives what to ask
+// for. answer is what was answered, nil before; a yes holds for the life that asked.
+func (p *Projections) permit(ctx context.Context, call tools.Call, answer *question) (*tools.Act, *living, Acted, *question, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.living
 	if l == nil {
-		return nil, nil, Acted{}, ErrNotLiving
+		return nil, nil, Acted{}, nil, ErrNotLiving
 	}
 	p.tick()
 	if err := l.life.MayAct(lives.Moment{}); err != nil {
 		l.over = cmp.Or(l.over, reasonOf(l))
-		return nil, nil, Acted{Text: "Refused: " + err.Error(), Refused: []tools.Code{Over}}, nil
+		return nil, nil, Acted{Text: "Refused: " + err.Error(), Refused: []tools.Code{Over}}, nil, nil
 	}
-	d := tools.Permit(call, l.birth.Grants, l.birth.Set, tools.Gates{Consent: p.consented, Consequence: p.consequence})
+	var wants *question
+	d := tools.Permit(call, l.birth.Grants, l.birth.Set, tools.Gates{Consent: p.consented, Consequence: func(q tools.Proposal) tools.Verdict {
+		v := p.consequence(ctx, q, answer != nil && answer.yes && answer.life == l.life.Sequence)
+		if v.Answer == tools.AskFirst && p.o.Ask != nil && answer == nil {
+			wants = &question{act: q, life: l.life.Sequence}
+		}
+		return v
+	}})
+	if wants != nil {
+		return nil, nil, Acted{}, wants, nil
+	}
 	next := l.life
 	if err := next.Begin(); err != nil {
-		return nil, nil, Acted{}, err
+		return nil, nil, Acted{}, nil, err
 	}
 	if !d.Allowed() {
 		next.Spent.Refused++
 		if err := p.put(ctx, &next); err != nil {
-			return nil, nil, Acted{}, err
+			return nil, nil, Acted{}, nil, err
 		}
 		p.keep(l, next)
 		out := Acted{Text: d.Text()}
@@ -112,18 +128,25 @@ func (p *Projections) permit(ctx context.Context, call tools.Call) (*tools.Act, 
 			out.Refused = append(out.Refused, r.Code)
 		}
 		p.o.Log.Info("an act was refused", "life", next.Sequence, "why", slices.Compact(slices.Clone(out.Refused)))
-		return nil, nil, out, nil
+		return nil, nil, out, nil, nil
 	}
 	next.Spent.Acts++
 	v, err := p.signed(l, d.Act, next.Spent.Acts)
 	if err != nil {
-		return nil, nil, Acted{}, err
+		return nil, nil, Acted{}, nil, err
 	}
 	if err := p.put(ctx, &next, v); err != nil {
-		return nil, nil, Acted{}, err
+		return nil, nil, Acted{}, nil, err
 	}
 	p.keep(l, next)
-	return d.Act, l, Acted{}, nil
+	return d.Act, l, Acted{}, nil, nil
+}
+
+// question is what a person is asked, for which life, and what they said.
+type question struct {
+	act  tools.Proposal
+	life int64
+	yes  bool
 }
 
 // Over is the code of a refusal since the life is over.
@@ -219,11 +242,11 @@ func (p *Projections) consented(q tools.Proposal) tools.Verdict {
 }
 
 // consequence asks whether what an act rests on bears its consequence.
-func (p *Projections) consequence(q tools.Proposal) tools.Verdict {
+func (p *Projections) consequence(ctx context.Context, q tools.Proposal, yes bool) tools.Verdict {
 	if p.o.Gate != nil {
-		return p.o.Gate(q)
+		return p.o.Gate(ctx, q, yes)
 	}
-	if q.Consequence == tools.High {
+	if q.Consequence == tools.High && !yes {
 		return tools.Verdict{Answer: tools.AskFirst, Reasons: []string{"its consequence is high, and nothing here vouches for what it rests on"}}
 	}
 	return tools.Verdict{Answer: tools.Allow}

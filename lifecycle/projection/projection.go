@@ -38,9 +38,11 @@ type Options struct {
 	// Seen gives the texts that a session had before it: what may not survive in a rule.
 	// said are those that were spoken to the companion, in order.
 	Seen func(session int) (seen, said []string, err error)
-	// Gate judges an act by its consequence; nil lets low and medium ones pass and asks
-	// for high ones.
-	Gate func(tools.Proposal) tools.Verdict
+	// Gate judges an act by its consequence; yes tells that a person said yes to it. Nil
+	// lets low and medium ones pass and asks for high ones. Ask asks a person, and waits
+	// for the answer; nil is no.
+	Gate func(ctx context.Context, q tools.Proposal, yes bool) tools.Verdict
+	Ask  func(ctx context.Context, q tools.Proposal) bool
 	// Publisher takes messages of tools, nil where there is no broker.
 	Publisher tools.Publisher
 	// Now tells the wall time and whether it can be trusted; it is written down and never

@@ -101,7 +101,8 @@ type world struct {
 	seen    []string
 	// around makes what is found there.
 	around func(*manifest.Found)
-	gate   func(tools.Proposal) tools.Verdict
+	gate   func(context.Context, tools.Proposal, bool) tools.Verdict
+	ask    func(context.Context, tools.Proposal) bool
 }
 
 const fareManifest = `
@@ -147,7 +148,7 @@ var root = lineage.ID{6: 0x70, 8: 0x80, 15: 1}
 
 func (w *world) open() (*Projections, error) {
 	return Open(context.Background(), Options{
-		Dir: w.dir, Store: w.store, Root: root, Idle: 30 * time.Minute, Gate: w.gate,
+		Dir: w.dir, Store: w.store, Root: root, Idle: 30 * time.Minute, Gate: w.gate, Ask: w.ask,
 		Manifest: func() (manifest.Manifest, error) { return manifest.Parse("manifest.toml", w.text) },
 		Found: func(_ context.Context, m manifest.Manifest) manifest.Found {
 			f := manifest.Found{Embedder: manifest.Model{ID: "builtin"}}
