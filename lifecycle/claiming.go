@@ -54,8 +54,14 @@ func (c *Companion) openClaims(ctx context.Context) error {
 		c.problem(err.Error())
 	}
 	c.badPolicy = err
-	c.claims, err = claims.Open(ctx, claimRecords{c}, policy, c.opts.Now)
-	return err
+	if c.claims, err = claims.Open(ctx, claimRecords{c}, policy, c.opts.Now); err != nil {
+		return err
+	}
+	if c.opts.LookOnly {
+		c.claims.Freeze()
+		return nil
+	}
+	return c.forgetClaimsAgain(ctx)
 }
 
 // readPolicy reads evidence.toml; where there is none, the policy of a new companion. With
@@ -76,9 +82,15 @@ func readPolicy(dir string) (claims.Policy, error) {
 	return p, nil
 }
 
+// ofNobody is the category of a claim of which none is said.
+const ofNobody = "operational"
+
 // claimReadable tells whether claims of a category may be read: whoever's they are, they are
 // kept and read again as its entries are.
 func (c *Companion) claimReadable(category string) bool {
+	if category == "" {
+		category = ofNobody
+	}
 	return c.leave.now().readable(category, "")
 }
 
@@ -163,6 +175,9 @@ type ClaimDraft struct {
 func (c *Companion) AddClaim(ctx context.Context, d ClaimDraft) (Claim, error) {
 	if err := CheckCategory(d.Category); err != nil {
 		return Claim{}, err
+	}
+	if d.Category == "" {
+		d.Category = ofNobody
 	}
 	if !c.claimReadable(d.Category) {
 		return Claim{}, fmt.Errorf("%w: claims of this kind are not kept without leave; %s gives it", ErrConsent, allowing(consent.OfEntry(d.Category).String()))

@@ -53,6 +53,8 @@ type ForgetPlan struct {
 	// Diary are the person's own files that hold some of the entries. They are
 	// never changed.
 	Diary []string `json:"diary_files,omitempty"`
+	// Claims go that were taken from the entries, match, or follow from such.
+	Claims int `json:"claims,omitempty"`
 	// Cannot says what no program can take back.
 	Cannot []string `json:"cannot"`
 }
@@ -101,9 +103,11 @@ type ForgetReceipt struct {
 	// BackupSoon says that the daemon makes a new backup by itself now.
 	BackupSoon bool `json:"backup_soon,omitempty"`
 	// Remaining entries are in the store.
-	Remaining int    `json:"remaining"`
-	Before    string `json:"state_before"`
-	After     string `json:"state_after"`
+	Remaining int `json:"remaining"`
+	// Claims went that were taken from them, match, or follow from such.
+	Claims int    `json:"claims,omitempty"`
+	Before string `json:"state_before"`
+	After  string `json:"state_after"`
 	// Elsewhere names texts that other entries have too, so that they are still found.
 	Elsewhere int      `json:"same_words_elsewhere,omitempty"`
 	Diary     []string `json:"diary_files,omitempty"`
@@ -145,6 +149,15 @@ func (c *Companion) PlanForget(ctx context.Context, q ForgetQuery) (ForgetPlan, 
 	if err != nil {
 		return plan, err
 	}
+	match, err := c.claimsMatching(q)
+	if err != nil {
+		return plan, err
+	}
+	_, leaving, err := c.claims.Apart(ctx, c.claimsOf(x.Events, match))
+	if err != nil {
+		return plan, err
+	}
+	plan.Claims = leaving.Claims
 	versions, err := c.files.List()
 	if err != nil {
 		return plan, err
@@ -202,17 +215,24 @@ func (c *Companion) forget(ctx context.Context, q ForgetQuery, progress func(Pro
 		return r, err
 	}
 	chosen := found.entries
-	if len(chosen) == 0 {
+	match, err := c.claimsMatching(q)
+	if err != nil {
+		return r, err
+	}
+	if len(chosen)+len(match) == 0 {
 		return r, fmt.Errorf("%w: no entry fits", ErrNotFound)
 	}
 	defer c.Talking()() // no question about what goes is under way, and none begins
 	defer c.takeBack()
-	return c.takeOut(ctx, chosen, chitta.ToForget{}, progress)
+	if len(chosen) == 0 {
+		return c.forgetClaimsAlone(ctx, match)
+	}
+	return c.takeOut(ctx, chosen, match, chitta.ToForget{}, progress)
 }
 
 // takeOut takes entries out, and what is to be forgotten again, of which chosen has
-// the entries.
-func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, again chitta.ToForget, progress func(Progress)) (r ForgetReceipt, err error) {
+// the entries. match are claims that go besides.
+func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, match map[string]bool, again chitta.ToForget, progress func(Progress)) (r ForgetReceipt, err error) {
 	began := time.Now()
 	if r.Diary, err = c.diaryFilesOf(chosen); err != nil {
 		return r, err
@@ -228,14 +248,26 @@ func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, again chi
 	if err != nil {
 		return r, err
 	}
-	rest := c.rewriting(planned)
-	x, err := c.store.Excise(ctx, chitta.Excision{
-		Sequences: sequencesOf(chosen), Again: again, Ended: rest.ended, Values: rest.values,
-		Progress: func(stage string, done, total uint64) {
-			if progress != nil {
-				progress(Progress{Done: int(done), Total: int(total), Stage: stage, Elapsed: time.Since(began)})
-			}
-		},
+	rest, err := c.rewriting(ctx, planned, c.claimsOf(planned.Events, match))
+	if err != nil {
+		return r, err
+	}
+	_, leaving, err := c.claims.Apart(ctx, rest.goes)
+	if err != nil {
+		return r, err
+	}
+	r.Claims = leaving.Claims
+	var x chitta.Excised
+	err = c.claims.Exclusively(ctx, func() (err error) {
+		x, err = c.store.Excise(ctx, chitta.Excision{
+			Sequences: sequencesOf(chosen), Again: again, Ended: rest.ended, Values: rest.values,
+			Progress: func(stage string, done, total uint64) {
+				if progress != nil {
+					progress(Progress{Done: int(done), Total: int(total), Stage: stage, Elapsed: time.Since(began)})
+				}
+			},
+		})
+		return err
 	})
 	if err != nil {
 		return r, err

@@ -36,7 +36,7 @@ func (c *Companion) forgetAgain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.takeOut(ctx, chosen, again, nil)
+	r, err := c.takeOut(ctx, chosen, nil, again, nil)
 	if err != nil {
 		return fmt.Errorf("forget again what was forgotten before the store was restored: %w", err)
 	}

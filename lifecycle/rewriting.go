@@ -11,6 +11,7 @@ import (
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/chitta/fold"
 	"github.com/jivad/jivad/chitta/vasana"
+	"github.com/jivad/jivad/lifecycle/claims"
 	"github.com/jivad/jivad/lifecycle/projection"
 	"github.com/jivad/jivad/soul"
 )
@@ -39,14 +40,20 @@ type rewriting struct {
 	left map[int]legacy
 	// embedder made the vectors of the graph.
 	embedder string
+	// goes are the claims that go, with what they were taken from.
+	goes claims.Goes
 	// same says that no session loses anything, so that all counts stay as they are.
 	same bool
 }
 
-func (c *Companion) rewriting(plan chitta.Excised) *rewriting {
+func (c *Companion) rewriting(ctx context.Context, plan chitta.Excised, goes claims.Goes) (*rewriting, error) {
 	shadow := &Companion{opts: c.opts, store: c.store, files: c.files, log: c.log, lives: c.lives, leave: c.leave}
 	shadow.life.graph = c.graphBefore(plan)
-	w := &rewriting{c: c, shadow: shadow, plan: plan, left: map[int]legacy{}}
+	w := &rewriting{c: c, shadow: shadow, plan: plan, goes: goes, left: map[int]legacy{}}
+	var err error
+	if shadow.claims, _, err = c.claims.Apart(ctx, goes); err != nil {
+		return nil, err
+	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, r := range c.records {
@@ -55,7 +62,7 @@ func (c *Companion) rewriting(plan chitta.Excised) *rewriting {
 			w.records = append(w.records, r)
 		}
 	}
-	return w
+	return w, nil
 }
 
 // graphBefore is the graph as far as nothing goes; making it whole takes seconds.
@@ -171,6 +178,9 @@ func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Val
 		return nil, err
 	}
 	names.forget(x)
+	if old, err = valuesWithout(old, w.goes); err != nil {
+		return nil, err
+	}
 	for _, v := range old {
 		if !strings.HasPrefix(v.Name, prefixRecord) && !strings.HasPrefix(v.Name, prefixHeritage) && !slices.Contains([]string{valueCurrent, valueOwnWords, valueOwnSoul, valueVoice, valueNarrate}, v.Name) {
 			v, stays, err := seenWithout(v, x)

@@ -37,6 +37,8 @@ type Withdrawal struct {
 	Remade   bool `json:"soul_remade"`
 	Versions int  `json:"soul_versions"`
 	Backups  int  `json:"backups"`
+	// Claims went, with what follows from them.
+	Claims int `json:"claims,omitempty"`
 	// BackupsLeft were made by hand or cannot be read, and may hold some of it; FilesLeft
 	// were found to hold some, Missing are places that were not there to be looked at.
 	BackupsLeft []string `json:"backups_left,omitempty"`
@@ -274,6 +276,9 @@ func (c *Companion) carry(ctx context.Context, o *owedWithdrawal, progress func(
 		d := o.doneFor(k)
 		d.Uploads, d.Dropped = d.Uploads+n, true
 	}
+	if err := c.purgeClaims(ctx, o); err != nil {
+		return err
+	}
 	if err := c.purgeLives(ctx, o); err != nil {
 		return err
 	}
@@ -315,7 +320,10 @@ func (c *Companion) rewriteWithout(ctx context.Context, o *owedWithdrawal, entri
 		return err
 	}
 	began := time.Now()
-	rest := c.rewriting(chitta.Excised{})
+	rest, err := c.rewriting(ctx, chitta.Excised{}, claimsFrom(gone))
+	if err != nil {
+		return err
+	}
 	rest.same = true
 	rest.shadow.leave = leaveOf(c.leave.now())
 	rest.shadow.leave.going = map[uint64]bool{}
@@ -342,16 +350,18 @@ func (c *Companion) rewriteWithout(ctx context.Context, o *owedWithdrawal, entri
 			next.FoundTexts++
 		}
 	}
-	err := c.store.DropTexts(ctx, chitta.TextDrop{
-		Sequences: drop, Ended: rest.ended,
-		Values: func(_ context.Context, old []chitta.Value) ([]chitta.Value, error) {
-			return rest.withdrawn(next, entries, gone, old)
-		},
-		Progress: func(stage string, done, total uint64) {
-			if progress != nil {
-				progress(Progress{Done: int(done), Total: int(total), Stage: stage, Elapsed: time.Since(began)})
-			}
-		},
+	err = c.claims.Exclusively(ctx, func() error {
+		return c.store.DropTexts(ctx, chitta.TextDrop{
+			Sequences: drop, Ended: rest.ended,
+			Values: func(_ context.Context, old []chitta.Value) ([]chitta.Value, error) {
+				return rest.withdrawn(next, entries, gone, old)
+			},
+			Progress: func(stage string, done, total uint64) {
+				if progress != nil {
+					progress(Progress{Done: int(done), Total: int(total), Stage: stage, Elapsed: time.Since(began)})
+				}
+			},
+		})
 	})
 	if err != nil {
 		return err
@@ -375,6 +385,9 @@ func (w *rewriting) withdrawn(o owedWithdrawal, entries, gone []categorised, old
 		return nil, err
 	}
 	names.forget(touched)
+	if old, err = valuesWithout(old, w.goes); err != nil {
+		return nil, err
+	}
 	drop := map[string]bool{valueVoice: true, valueNarrate: true, o.nameUnder(prefixWithdrawing): true, valueTraces: true}
 	if len(gone) > 0 {
 		drop[valueOwnWords], drop[valueOwnSoul] = true, true

@@ -85,7 +85,7 @@ func (a *app) root() *cobra.Command {
 		a.initVerb(), a.runVerb(), a.statusVerb(), a.doctorVerb(), a.writeVerb(), a.talkVerb(), a.consentVerb(), a.importVerb(), a.sessionVerb(),
 		a.recallVerb(), a.showVerb(), a.soulVerb(), a.vasanasVerb(), a.ghostsVerb(), a.trendVerb(), a.verifyVerb(), a.forgetVerb(), a.exportVerb(),
 		a.reembedVerb(), a.backupVerb(), a.restoreVerb(),
-		a.livesVerb(), a.rateVerb(), a.lineageVerb(), a.exciseVerb(), a.attestVerb(), a.absorbVerb(), a.manifestVerb(), a.inviteVerb(), a.versionVerb(),
+		a.livesVerb(), a.rateVerb(), a.lineageVerb(), a.exciseVerb(), a.attestVerb(), a.absorbVerb(), a.manifestVerb(), a.claimsVerb(), a.inviteVerb(), a.versionVerb(),
 	)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var unknown *pflag.NotExistError
@@ -157,7 +157,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case errors.Is(err, lifecycle.ErrQuery), errors.Is(err, lifecycle.ErrDate), errors.Is(err, lifecycle.ErrEmpty), errors.Is(err, lifecycle.ErrTooLong), errors.Is(err, lifecycle.ErrCategory), errors.Is(err, lifecycle.ErrConsent):
 		return exitUsage
-	case errors.Is(err, lifecycle.ErrSettled), errors.Is(err, lifecycle.ErrLifeState), errors.Is(err, lifecycle.ErrImmature):
+	case errors.Is(err, lifecycle.ErrSettled), errors.Is(err, lifecycle.ErrLifeState), errors.Is(err, lifecycle.ErrImmature), errors.Is(err, lifecycle.ErrRefused):
 		return exitRefused
 	case errors.Is(err, errDaemonFailed):
 		return exitFailed

@@ -33,6 +33,8 @@ type initReport struct {
 	// Manifest is what lives are born with; ManifestMade is true when it was not there.
 	Manifest     string `json:"manifest"`
 	ManifestMade bool   `json:"manifest_created"`
+	Policy       string `json:"policy"`
+	PolicyMade   bool   `json:"policy_created"`
 	Sample       bool   `json:"sample"`
 	// Health is what consent says of storing texts about health: allow, ask or deny.
 	Health string `json:"health_storage"`
@@ -45,8 +47,8 @@ func (a *app) initVerb() *cobra.Command {
 		Use:   "init",
 		Short: "Make a data folder, a configuration and the first SOUL.md",
 		Long: `Makes what is missing and leaves what is there: the data folder, the configuration
-with every key explained, the manifest that lives are born with, the diary folder, the
-store and the first SOUL.md. It asks once whether texts about health may be kept; with
+with every key explained, the manifest that lives are born with, the policy of evidence,
+the diary folder, the store and the first SOUL.md. It asks once whether texts about health may be kept; with
 --yes none are, until you say so with jivad consent set.`,
 		Example: "  jivad init\n  jivad init --yes --diary ~/diary\n  jivad init --data /tmp/try --yes --sample",
 		Args:    noArgs,
@@ -132,6 +134,9 @@ func (a *app) initialise(ctx context.Context, yes, withSample bool, diary string
 		return err
 	}
 	if report.Manifest, report.ManifestMade, err = writeManifest(at.data); err != nil {
+		return errors.Join(err, c.Close(ctx))
+	}
+	if report.Policy, report.PolicyMade, err = writePolicy(at.data); err != nil {
 		return errors.Join(err, c.Close(ctx))
 	}
 	doc, err := c.Soul(ctx, 0)
@@ -309,6 +314,11 @@ func tellInit(p *printer, r initReport, data string) {
 		state = "was there, left as it is"
 	}
 	p.row("manifest", "%s (%s)", r.Manifest, state)
+	state = "made"
+	if !r.PolicyMade {
+		state = "was there, left as it is"
+	}
+	p.row("evidence", "%s (%s)", r.Policy, state)
 	flag := ""
 	if data != "" {
 		flag = " --data " + quoted(data)

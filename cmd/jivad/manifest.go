@@ -11,6 +11,7 @@ import (
 	"github.com/jivad/jivad/internal/atomicfile"
 	"github.com/jivad/jivad/internal/config"
 	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/claims"
 	"github.com/jivad/jivad/lifecycle/manifest"
 	"github.com/jivad/jivad/soul/lineage"
 )
@@ -122,5 +123,13 @@ func writeManifest(data string) (path string, made bool, err error) {
 	path = filepath.Join(data, lifecycle.ManifestFile)
 	_ = atomicfile.RemoveLeftovers(path) // of an init that was killed
 	made, err = writeNew(path, []byte(manifest.Generate()))
+	return path, made, err
+}
+
+// writePolicy writes the policy of evidence of a new companion where there is none.
+func writePolicy(data string) (path string, made bool, err error) {
+	path = filepath.Join(data, lifecycle.PolicyFile)
+	_ = atomicfile.RemoveLeftovers(path)
+	made, err = writeNew(path, []byte(claims.PolicyText))
 	return path, made, err
 }

@@ -207,7 +207,7 @@ var questions = append([]asked{
 	{"set consent", func(ctx context.Context, c Companion) (any, error) {
 		return c.SetConsent(ctx, lifecycle.ConsentRequest{Who: "anna"}, nil)
 	}, withdrew},
-}, askedOfLives()...)
+}, append(askedOfLives(), askedOfClaims()...)...)
 
 func TestEveryAnswerComesThroughWhole(t *testing.T) {
 	_, client := serve(t, &fake{})

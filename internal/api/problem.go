@@ -58,6 +58,7 @@ var kinds = []struct {
 	{lifecycle.ErrCategory, "category", "Category not known", http.StatusUnprocessableEntity},
 	{lifecycle.ErrQuery, "query", "Question not understood", http.StatusUnprocessableEntity},
 	{lifecycle.ErrConsent, "consent", "Consent cannot be said so", http.StatusUnprocessableEntity},
+	{lifecycle.ErrRefused, "refused", "The policy of evidence says no", http.StatusConflict},
 	{lifecycle.ErrAmbiguous, "ambiguous", "More than one fits", http.StatusConflict},
 	{lifecycle.ErrNoSession, "no-session", "No session is open", http.StatusConflict},
 	{lifecycle.ErrSettled, "settled", "The life is settled", http.StatusConflict},

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jivad/jivad/gate/evidence"
@@ -45,6 +46,8 @@ var (
 	ErrAmbiguous = errors.New("several claims begin so; give more of the id")
 	// ErrRefused: the policy has reasons against it; see [RefusedError].
 	ErrRefused = errors.New("it may not be")
+	// ErrFixed: the book is one to look at.
+	ErrFixed = errors.New("these claims cannot be changed")
 )
 
 // RefusedError has all reasons. It is ErrRefused.
@@ -71,8 +74,9 @@ func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
 // Book is the claims of one companion. Its methods may be called from many goroutines.
 type Book struct {
-	store Store
-	now   func() (time.Time, bool)
+	store  Store
+	now    func() (time.Time, bool)
+	frozen atomic.Bool
 
 	mu     sync.Mutex
 	policy Policy
@@ -319,7 +323,7 @@ func (b *Book) Sweep(ctx context.Context) (int, error) {
 
 func (b *Book) sweep(ctx context.Context, ids func(func(string) bool)) (int, error) {
 	now := b.moment()
-	if !now.Trusted {
+	if !now.Trusted || b.frozen.Load() {
 		return 0, nil
 	}
 	var events []Event

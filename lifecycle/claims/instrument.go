@@ -72,6 +72,9 @@ func (in *Instrument) prepare() error {
 	if !slices.Contains([]string{"low", "medium", "high"}, in.Consequence) {
 		return fmt.Errorf("its consequence is %q, not low, medium or high", in.Consequence)
 	}
+	if in.Category == "" {
+		in.Category = "operational"
+	}
 	in.window = 10 * time.Minute
 	if in.Window != "" {
 		d, err := span(in.Window)

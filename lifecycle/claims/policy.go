@@ -1,6 +1,7 @@
 package claims
 
 import (
+	_ "embed" // the policy of a new companion
 	"errors"
 	"fmt"
 	"slices"
@@ -15,6 +16,11 @@ import (
 
 // PolicyFile is the policy's name in the data folder.
 const PolicyFile = "evidence.toml"
+
+// PolicyText is the policy of a new companion as a file, with every key explained.
+//
+//go:embed evidence.toml
+var PolicyText string
 
 // Policy is what the person decides once about evidence, and what instruments there are.
 type Policy struct {

@@ -2,6 +2,8 @@ package claims
 
 import (
 	"errors"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +59,37 @@ rests_on = ["pump {pump} leaks"]
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
+}
+
+// The file that a new companion gets says what is so without it, and the parts that it shows
+// as examples are good ones.
+func TestPolicyText(t *testing.T) {
+	p, err := ParsePolicy("evidence.toml", PolicyText)
+	if err != nil || !reflect.DeepEqual(p, DefaultPolicy()) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	examples := regexp.MustCompile(`(?m)^# (\[\[|[a-z_]+ = )`).ReplaceAllString(PolicyText, "$1")
+	p, err = ParsePolicy("evidence.toml", examples)
+	if err != nil || len(p.Instruments) != 1 || len(p.Acts) != 1 {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for _, key := range keysOf(reflect.TypeFor[file](), reflect.TypeFor[Instrument](), reflect.TypeFor[Act]()) {
+		if !regexp.MustCompile(`(?m)^(# )?\[*` + key + `\b`).MatchString(PolicyText) {
+			t.Errorf("%s is not explained", key)
+		}
+	}
+}
+
+// keysOf are the names of the fields of a file.
+func keysOf(types ...reflect.Type) (out []string) {
+	for _, of := range types {
+		for f := range of.Fields() {
+			if name := f.Tag.Get("toml"); name != "" {
+				out = append(out, name)
+			}
+		}
+	}
+	return out
 }
 
 func TestReadings(t *testing.T) {

@@ -1,0 +1,146 @@
+package claims
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// NameForgotten is the record of the ids of claims that were forgotten: where an older copy
+// of the store is put in its place they are taken out again. It holds nothing else of them.
+const NameForgotten = "claim/forgotten"
+
+// Forgotten reads that record.
+func Forgotten(data []byte) (ids map[string]bool, err error) {
+	var list []string
+	if len(data) > 0 {
+		err = json.Unmarshal(data, &list)
+	}
+	ids = map[string]bool{}
+	for _, id := range list {
+		ids[id] = true
+	}
+	return ids, err
+}
+
+// EncodeForgotten writes it.
+func EncodeForgotten(ids map[string]bool) ([]byte, error) {
+	return json.Marshal(slices.Sorted(maps.Keys(ids)))
+}
+
+// Exclusively does something with the store in which no claim may change, and folds anew
+// what is kept after that. f must not ask the book.
+func (b *Book) Exclusively(ctx context.Context, f func() error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := f(); err != nil {
+		return err
+	}
+	s, err := fold(context.WithoutCancel(ctx), b.store, nil)
+	if err != nil {
+		return err
+	}
+	b.state, b.latest = s, max(b.latest, s.Latest)
+	return nil
+}
+
+// Freeze has the book write nothing by itself: of a store that is only looked at.
+func (b *Book) Freeze() { b.frozen.Store(true) }
+
+// Apart is the book as it would be without what goes, and what that is. It keeps nothing.
+func (b *Book) Apart(ctx context.Context, g Goes) (*Book, Leaving, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []Value
+	err := b.store.Values(Prefix, func(name string, data []byte) error {
+		all = append(all, Value{name, slices.Clone(data)})
+		return nil
+	})
+	if err != nil {
+		return nil, Leaving{}, err
+	}
+	left, gone, err := Without(all, g)
+	if err != nil {
+		return nil, Leaving{}, err
+	}
+	apart := &Book{store: fixed(left), now: b.now, policy: b.policy, latest: b.latest}
+	apart.Freeze()
+	if apart.state, err = fold(ctx, apart.store, nil); err != nil {
+		return nil, Leaving{}, err
+	}
+	out := Leaving{Gone: gone, IDs: map[string]bool{}}
+	for id, k := range b.state.claims {
+		if apart.state.claims[id] == nil {
+			out.IDs[id] = true
+			continue
+		}
+		out.Changed = out.Changed || k.Events != apart.state.claims[id].Events
+	}
+	for _, v := range all {
+		e, err := decode(0, v.Data)
+		if err != nil {
+			return nil, Leaving{}, err
+		}
+		// It may stand in SOUL.md from then on.
+		if (out.IDs[e.Claim] || out.IDs[e.Other]) && (e.Kind == Doubted || e.Kind == Contested) {
+			out.Shown = true
+			out.Session = firstOf(out.Session, e.Session)
+		}
+		if out.IDs[e.Claim] && e.Kind == Asserted {
+			out.Asserted = firstOf(out.Asserted, e.Session)
+		}
+	}
+	if out.Shown && out.Session == 0 {
+		out.Session = max(1, out.Asserted)
+	}
+	return apart, out, nil
+}
+
+// Leaving is what goes.
+type Leaving struct {
+	Gone
+	// IDs are the claims that go; Changed tells that others lose something.
+	IDs     map[string]bool
+	Changed bool
+	// Shown tells that SOUL.md may have spoken of one, since Session; Asserted is the
+	// session of the first of them.
+	Shown             bool
+	Session, Asserted int
+}
+
+func firstOf(a, b int) int {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// Mentions counts the records among those given that are of one of the claims.
+func Mentions(values func(prefix string, f func(name string, data []byte) error) error, ids map[string]bool) (n int, err error) {
+	err = values(Prefix, func(_ string, data []byte) error {
+		e, err := decode(0, data)
+		if err == nil && (ids[e.Claim] || ids[e.Other]) {
+			n++
+		}
+		return err
+	})
+	return n, err
+}
+
+// fixed are records that nobody adds to.
+type fixed []Value
+
+func (f fixed) Values(prefix string, each func(string, []byte) error) error {
+	for _, v := range f {
+		if strings.HasPrefix(v.Name, prefix) {
+			if err := each(v.Name, v.Data); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (fixed) Put(context.Context, ...Value) error { return ErrFixed }
