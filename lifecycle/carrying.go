@@ -34,6 +34,11 @@ func (c *carrying) carry(_ context.Context, own chitta.Held, others []chitta.Hel
 	if err := c.consent(own, others, &out); err != nil {
 		return out, err
 	}
+	more, err := claimsCarried(own, others)
+	if err != nil {
+		return out, err
+	}
+	out.Values = append(out.Values, more...)
 	var theirs [][]projection.Value
 	for _, o := range others {
 		theirs = append(theirs, projectionValues(o.Values))

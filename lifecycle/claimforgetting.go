@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -121,24 +122,11 @@ func (c *Companion) valuesForgetting(old []chitta.Value, g claims.Goes, apart *c
 	if err != nil {
 		return nil, err
 	}
-	ids := leaving.IDs
-	drop := []string{claims.NameForgotten, valueCopies, valueToForgetClaims}
-	for _, v := range old {
-		if v.Name == claims.NameForgotten {
-			before, err := claims.Forgotten(v.Data)
-			if err != nil {
-				return nil, fmt.Errorf("%w: record %s: %w", chitta.ErrDamaged, v.Name, err)
-			}
-			for id := range before {
-				ids[id] = true
-			}
-		}
-	}
-	list, err := claims.EncodeForgotten(ids)
-	if err != nil {
+	left = slices.DeleteFunc(left, func(v chitta.Value) bool { return v.Name == valueToForgetClaims })
+	if left, err = withForgottenClaims(left, leaving.IDs); err != nil {
 		return nil, err
 	}
-	more := []chitta.Value{{Name: claims.NameForgotten, Data: list}, {Name: valueCopies, Data: []byte("1")}}
+	left = markCopies(left)
 	if leaving.Shown {
 		doc, err := c.soulWithout(apart)
 		if err != nil {
@@ -148,11 +136,39 @@ func (c *Companion) valuesForgetting(old []chitta.Value, g claims.Goes, apart *c
 		if err != nil {
 			return nil, err
 		}
-		drop = append(drop, valueCurrent, valueTraces)
-		more = append(more, chitta.Value{Name: valueCurrent, Data: doc}, chitta.Value{Name: valueTraces, Data: mark})
+		left = slices.DeleteFunc(left, func(v chitta.Value) bool { return v.Name == valueCurrent || v.Name == valueTraces })
+		left = append(left, chitta.Value{Name: valueCurrent, Data: doc}, chitta.Value{Name: valueTraces, Data: mark})
 	}
-	left = slices.DeleteFunc(left, func(v chitta.Value) bool { return slices.Contains(drop, v.Name) })
-	return append(left, more...), nil
+	return left, nil
+}
+
+// withForgottenClaims are records that also say which claims were forgotten, and that copies
+// of before are to go; the same ones for none.
+func withForgottenClaims(values []chitta.Value, ids map[string]bool) ([]chitta.Value, error) {
+	if len(ids) == 0 {
+		return values, nil
+	}
+	all := maps.Clone(ids)
+	var out []chitta.Value
+	for _, v := range values {
+		if v.Name != claims.NameForgotten {
+			out = append(out, v)
+			continue
+		}
+		before, err := claims.Forgotten(v.Data)
+		if err != nil {
+			return nil, fmt.Errorf("%w: record %s: %w", chitta.ErrDamaged, v.Name, err)
+		}
+		maps.Copy(all, before)
+	}
+	list, err := claims.EncodeForgotten(all)
+	return markCopies(append(out, chitta.Value{Name: claims.NameForgotten, Data: list})), err
+}
+
+// markCopies are records that say that copies of before are to go.
+func markCopies(values []chitta.Value) []chitta.Value {
+	values = slices.DeleteFunc(values, func(v chitta.Value) bool { return v.Name == valueCopies })
+	return append(values, chitta.Value{Name: valueCopies, Data: []byte("1")})
 }
 
 // soulWithout is SOUL.md of the last session with the claims of a book; where a session is

@@ -82,6 +82,18 @@ func readPolicy(dir string) (claims.Policy, error) {
 	return p, nil
 }
 
+// sweepClaims writes down which claims are over: at the beginning of a session, and while the
+// daemon runs, so that no clock that is set back makes one fresh again.
+func (c *Companion) sweepClaims(ctx context.Context) {
+	n, err := c.claims.Sweep(ctx)
+	if err != nil && ctx.Err() == nil {
+		c.problem(fmt.Sprintf("which claims are over could not be written down; it is tried again: %v", err))
+	}
+	if n > 0 {
+		c.log.Info("claims are stale now; what it takes to believe them again: jivad claims list --due", "claims", n)
+	}
+}
+
 // ofNobody is the category of a claim of which none is said.
 const ofNobody = "operational"
 

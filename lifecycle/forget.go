@@ -252,11 +252,7 @@ func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, match map
 	if err != nil {
 		return r, err
 	}
-	_, leaving, err := c.claims.Apart(ctx, rest.goes)
-	if err != nil {
-		return r, err
-	}
-	r.Claims = leaving.Claims
+	r.Claims = rest.leaving.Claims
 	var x chitta.Excised
 	err = c.claims.Exclusively(ctx, func() (err error) {
 		x, err = c.store.Excise(ctx, chitta.Excision{
@@ -289,6 +285,9 @@ func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, match map
 	if err != nil {
 		c.problem(fmt.Sprintf("something that was generated from what is forgotten could not be removed; it is tried again at the next start: %v", err))
 		return r, fmt.Errorf("forgotten in the store, but %w; it is tried again at the next start", err)
+	}
+	if err := c.dropCopies(ctx); err != nil {
+		return r, err
 	}
 	r.Versions, r.Backups, r.Records, r.Sessions = versions, len(x.Copies), x.Records, numbers(x.Sessions)
 	r.Renumbered = runsOf(x)

@@ -40,8 +40,9 @@ type rewriting struct {
 	left map[int]legacy
 	// embedder made the vectors of the graph.
 	embedder string
-	// goes are the claims that go, with what they were taken from.
-	goes claims.Goes
+	// goes are the claims that go, with what they were taken from; leaving is what that is.
+	goes    claims.Goes
+	leaving claims.Leaving
 	// same says that no session loses anything, so that all counts stay as they are.
 	same bool
 }
@@ -51,7 +52,7 @@ func (c *Companion) rewriting(ctx context.Context, plan chitta.Excised, goes cla
 	shadow.life.graph = c.graphBefore(plan)
 	w := &rewriting{c: c, shadow: shadow, plan: plan, goes: goes, left: map[int]legacy{}}
 	var err error
-	if shadow.claims, _, err = c.claims.Apart(ctx, goes); err != nil {
+	if shadow.claims, w.leaving, err = c.claims.Apart(ctx, goes); err != nil {
 		return nil, err
 	}
 	c.mu.RLock()
@@ -226,11 +227,12 @@ func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Val
 			return nil, err
 		}
 	}
-	mark, err := json.Marshal(traces{firstSession(x)})
+	mark, err := json.Marshal(traces{w.leaving.Since(firstSession(x))})
 	if err != nil {
 		return nil, err
 	}
-	return append(out, chitta.Value{Name: valueCurrent, Data: document}, chitta.Value{Name: valueTraces, Data: mark}), nil
+	out, err = withForgottenClaims(out, w.leaving.IDs)
+	return append(out, chitta.Value{Name: valueCurrent, Data: document}, chitta.Value{Name: valueTraces, Data: mark}), err
 }
 
 // newborn is the SOUL.md of a companion that has lived nothing.

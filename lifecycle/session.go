@@ -93,6 +93,7 @@ func (c *Companion) ensureSession(ctx context.Context, p *prepared) (b chitta.Ba
 		}
 		b.Values = append(b.Values, owed...)
 	}
+	c.sweepClaims(ctx)
 	now, _ := c.opts.Now()
 	c.life.began = c.readClock()
 	c.life.opened, c.life.eventTimes, c.life.judgeTimes = now.UTC().Truncate(time.Second), nil, nil
@@ -192,6 +193,7 @@ func (c *Companion) watchClock(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+		c.sweepClaims(ctx)
 		err := c.do(ctx, interactive, c.endIfOver)
 		if err != nil && ctx.Err() == nil {
 			c.problem(fmt.Sprintf("the session could not be ended: %v", err))

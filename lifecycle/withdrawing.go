@@ -422,8 +422,11 @@ func (w *rewriting) withdrawn(o owedWithdrawal, entries, gone []categorised, old
 		}
 		out = append(out, v)
 	}
-	mark, err := json.Marshal(traces{firstOf(gone)})
+	mark, err := json.Marshal(traces{w.leaving.Since(firstOf(gone))})
 	if err != nil {
+		return nil, err
+	}
+	if out, err = withForgottenClaims(out, w.leaving.IDs); err != nil {
 		return nil, err
 	}
 	owed, err := o.value()

@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"answers": answers, "json": jsonValue, "private": private, "signal": sendSignal,
 			"until": until, "tty": inTerminal, "code": code, "atmost": atMost, "replace": replaceFile, "empty": emptyFile,
-			"dialogue": dialogue, "endlessmodel": endlessModel, "slowmodel": slowModel, "realserver": realServer, "cutstream": cutStream,
+			"dialogue": dialogue, "endlessmodel": endlessModel, "actingmodel": actingModel, "slowmodel": slowModel, "realserver": realServer, "cutstream": cutStream,
 			"listens": listens, "edit": editFile, "stranger": stranger, "newest": newest, "eachpage": eachPage,
 			"ollamaserver": ollamaServer, "ollamabinary": ollamaCommand, "freeport": freePort, "fetch": fetch, "embedserver": embedServer, "failing": failingLife,
 		},

@@ -110,6 +110,15 @@ type Leaving struct {
 	Session, Asserted int
 }
 
+// Since is the first session whose SOUL.md may have spoken of one of them, or the one given
+// where that is earlier; 0 for none.
+func (l Leaving) Since(session int) int {
+	if !l.Shown {
+		return session
+	}
+	return firstOf(session, l.Session)
+}
+
 func firstOf(a, b int) int {
 	if a == 0 || b > 0 && b < a {
 		return b

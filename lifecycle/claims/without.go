@@ -99,3 +99,18 @@ func (e *Event) words() []string {
 	}
 	return out
 }
+
+// FromOthers are the entries that records of claims were taken from and that are not there.
+func FromOthers(values []Value, lacks func(from string) bool) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, v := range values {
+		e, err := decode(0, v.Data)
+		if err != nil {
+			return nil, fmt.Errorf("record %s: %w", v.Name, err)
+		}
+		if e.From != "" && lacks(e.From) {
+			out[e.From] = true
+		}
+	}
+	return out, nil
+}
