@@ -33,12 +33,24 @@ func (c *Companion) Verify(ctx context.Context, full bool, progress func(Progres
 	for _, f := range v.Findings {
 		out.Checks = append(out.Checks, Check(f))
 	}
-	out.Checks = append(out.Checks, c.checkLineage(ctx), c.checkSoul())
+	out.Checks = append(out.Checks, c.checkClaims(ctx), c.checkLineage(ctx), c.checkSoul())
 	for _, k := range out.Checks {
 		out.OK = out.OK && k.OK
 	}
 	out.Seconds = time.Since(began).Seconds()
 	return out, nil
+}
+
+// checkClaims reads the claims anew.
+func (c *Companion) checkClaims(ctx context.Context) Check {
+	claims, events, err := c.claims.Check(ctx)
+	if err != nil {
+		return Check{Name: "claims", Detail: err.Error(), Hint: "jivad restore brings a backup of before."}
+	}
+	if events == 0 {
+		return Check{Name: "claims", OK: true, Detail: "none was made"}
+	}
+	return Check{Name: "claims", OK: true, Detail: fmt.Sprintf("%d, the same when their %d records are folded again", claims, events)}
 }
 
 // checkLineage reads the lineage and the lives anew.

@@ -152,7 +152,7 @@ func tellClaim(p *printer, c lifecycle.ClaimStory, why bool) {
 			tellReasons(p, "to verify it", c.Promotable, "nothing speaks against verifying it")
 		}
 		if m := c.Promotion; m != nil {
-			p.long("verified", fmt.Sprintf("%s by %s, on %s (%d needed): %s", at(m.At.Unix), oneLine(m.By), count(len(m.Sources), "source", "sources"), m.Needed, strings.Join(m.Sources, ", ")))
+			p.long("verified", fmt.Sprintf("%s by %s, on %s (%d needed): %s", at(m.At.Unix), oneLine(m.By), count(len(m.Sources), "source", "sources"), m.Needed, strings.Join(namesOf(c.Roots, m.Sources), ", ")))
 		}
 		p.line("")
 		for _, e := range c.History {
@@ -162,6 +162,20 @@ func tellClaim(p *printer, c lifecycle.ClaimStory, why bool) {
 	if next := nextStep(c.Claim); next != "" {
 		p.line("%s", p.dim(next))
 	}
+}
+
+// namesOf are the sources of keys as they were named.
+func namesOf(roots []evidence.Root, keys []string) (out []string) {
+	for _, key := range keys {
+		name := key
+		for _, r := range roots {
+			if r.Source() == key {
+				name = r.ID
+			}
+		}
+		out = append(out, oneLine(name))
+	}
+	return out
 }
 
 func tellReasons(p *printer, name string, reasons []evidence.Reason, none string) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -93,6 +94,18 @@ func (b *Book) Get(id string) (View, error) {
 		return View{}, err
 	}
 	return b.viewed(k, b.moment()), nil
+}
+
+// Check folds the records anew and holds the claims against that. It gives how many claims
+// and records there are.
+func (b *Book) Check(ctx context.Context) (claims, records int, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := fold(ctx, b.store, func(Event) bool { records++; return true })
+	if err == nil && !reflect.DeepEqual(s, b.state) {
+		err = fmt.Errorf("%w: folded again they are others", ErrEvent)
+	}
+	return s.Len(), records, err
 }
 
 // History gives the events of a claim, in order.
