@@ -152,7 +152,7 @@ func tellClaim(p *printer, c lifecycle.ClaimStory, why bool) {
 			tellReasons(p, "to verify it", c.Promotable, "nothing speaks against verifying it")
 		}
 		if m := c.Promotion; m != nil {
-			p.long("verified", fmt.Sprintf("%s by %s, on %s (%d needed): %s", at(m.At.Unix), oneLine(m.By), count(len(m.Sources), "source", "sources"), m.Needed, strings.Join(namesOf(c.Roots, m.Sources), ", ")))
+			p.long("verified", fmt.Sprintf("%s by %s, on %s (%d needed): %s", at(m.At.Unix), oneLine(m.By), count(len(m.Sources), "source", "sources"), m.Needed, strings.Join(asNamed(c.Roots, m.Sources), ", ")))
 		}
 		p.line("")
 		for _, e := range c.History {
@@ -164,8 +164,8 @@ func tellClaim(p *printer, c lifecycle.ClaimStory, why bool) {
 	}
 }
 
-// namesOf are the sources of keys as they were named.
-func namesOf(roots []evidence.Root, keys []string) (out []string) {
+// asNamed are the sources of keys as they were named.
+func asNamed(roots []evidence.Root, keys []string) (out []string) {
 	for _, key := range keys {
 		name := key
 		for _, r := range roots {
