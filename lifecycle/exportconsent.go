@@ -15,6 +15,7 @@ import (
 // leftOut says in the manifest of an export what it does not hold.
 var leftOut = []string{
 	"lives, and the lineage with the rules that they left: a companion made of this export begins a lineage of its own; jivad backup and jivad restore take them along",
+	"claims, with their evidence and what was decided about them: jivad claims list --json gives them in open form, and jivad backup takes them along",
 }
 
 // writeConsent writes what the person said of consent, where they said something. It tells
