@@ -258,6 +258,7 @@ func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, again chi
 		c.problem(fmt.Sprintf("something that was generated from what is forgotten could not be removed; it is tried again at the next start: %v", err))
 		return r, fmt.Errorf("forgotten in the store, but %w; it is tried again at the next start", err)
 	}
+	c.soulMoved(ctx) // with the claims that are left
 	r.Versions, r.Backups, r.Records, r.Sessions = versions, len(x.Copies), x.Records, numbers(x.Sessions)
 	r.Renumbered = runsOf(x)
 	r.Before, r.After = fmt.Sprintf("%x", x.Before), fmt.Sprintf("%x", x.After)
