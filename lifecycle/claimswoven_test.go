@@ -176,6 +176,12 @@ func TestTheClaimsThatFit(t *testing.T) {
 			t.Errorf("%q:\n%s", said, got)
 		}
 	}
+	for _, subject := range []string{"oven", "lift", "gate", "shed"} {
+		verified(t, c, subject, "It is well.")
+	}
+	if got = woven(t, c, "Good day"); strings.Count(got, "\nVERIFIED, ") != 4 || strings.Contains(got, "\nREPORTED, ") {
+		t.Errorf("%s", got)
+	}
 	w.clock.set(at("2026-06-10 08:00"))
 	if got = woven(t, c, "the boiler"); !strings.Contains(got, "\nSTALE, 92 days old, 2 independent sources, not fresh:") || strings.Contains(got, "\nVERIFIED, ") {
 		t.Errorf("%s", got)
