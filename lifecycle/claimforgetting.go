@@ -94,10 +94,16 @@ func (c *Companion) forgetClaims(ctx context.Context, g claims.Goes) (out Forgot
 		return out, err
 	}
 	out.Claims, out.Events = leaving.Claims, leaving.Events
+	var doc []byte
+	if leaving.Shown {
+		if doc, err = c.soulWithout(apart); err != nil {
+			return out, err
+		}
+	}
 	defer c.backupSoon()
 	err = c.claims.Exclusively(ctx, func() error {
 		return c.store.RewriteValues(ctx, func(old []chitta.Value) ([]chitta.Value, error) {
-			return c.valuesForgetting(old, g, apart, leaving)
+			return valuesForgetting(old, g, leaving, doc)
 		})
 	})
 	if err != nil {
@@ -116,8 +122,8 @@ func (c *Companion) forgetClaims(ctx context.Context, g claims.Goes) (out Forgot
 }
 
 // valuesForgetting are the records without the claims, with what says that copies of before
-// go, and SOUL.md made anew where it may have spoken of one.
-func (c *Companion) valuesForgetting(old []chitta.Value, g claims.Goes, apart *claims.Book, leaving claims.Leaving) ([]chitta.Value, error) {
+// go, and doc for SOUL.md where that may have spoken of one.
+func valuesForgetting(old []chitta.Value, g claims.Goes, leaving claims.Leaving, doc []byte) ([]chitta.Value, error) {
 	left, err := valuesWithout(old, g)
 	if err != nil {
 		return nil, err
@@ -128,10 +134,6 @@ func (c *Companion) valuesForgetting(old []chitta.Value, g claims.Goes, apart *c
 	}
 	left = markCopies(left)
 	if leaving.Shown {
-		doc, err := c.soulWithout(apart)
-		if err != nil {
-			return nil, err
-		}
 		mark, err := json.Marshal(traces{leaving.Session})
 		if err != nil {
 			return nil, err
@@ -172,18 +174,17 @@ func markCopies(values []chitta.Value) []chitta.Value {
 }
 
 // soulWithout is SOUL.md of the last session with the claims of a book; where a session is
-// open, the one that was written last, without what is unresolved: the end writes it anew.
+// open, the one that was written last, with none: the end writes it anew.
 func (c *Companion) soulWithout(apart *claims.Book) ([]byte, error) {
 	s, err := c.lastSummary()
 	if errors.Is(err, errNotNow) {
 		doc, err := c.lastWritten()
-		return soul.WithoutUnresolved(doc), err
+		return soul.WithoutClaims(doc), err
 	}
 	if err != nil {
 		return nil, err
 	}
-	_, s.Unresolved = c.rulesOf(s.LineageVersion)
-	s.Unresolved = append(s.Unresolved, c.unresolvedClaims(apart)...)
+	s.Unsettled = c.unsettledIn(apart)
 	return soul.Render(s, c.opts.SoulBytes)
 }
 
@@ -243,9 +244,6 @@ func (c *Companion) forgetClaimsAlone(ctx context.Context, match map[string]bool
 	r.Seconds = time.Since(began).Seconds()
 	return r, nil
 }
-
-// unresolvedClaims are lines of SOUL.md.
-func (c *Companion) unresolvedClaims(b *claims.Book) []string { return nil }
 
 // purgeClaims takes out the claims of categories whose leave was withdrawn.
 func (c *Companion) purgeClaims(ctx context.Context, o *owedWithdrawal) error {

@@ -213,6 +213,7 @@ func (c *Companion) AddClaim(ctx context.Context, d ClaimDraft) (Claim, error) {
 	if err == nil && d.Contests != "" {
 		k, err = c.claims.Contest(ctx, k.ID, d.Contests, evidence.Person)
 	}
+	c.soulMovedSoon(context.WithoutCancel(ctx), interactive)
 	return c.claimAfter(k.ID, err)
 }
 
@@ -298,6 +299,7 @@ func (c *Companion) ChangeClaim(ctx context.Context, x ClaimChange) (Claim, erro
 		}
 		k, err = c.claims.Review(ctx, x.ID, decision, x.Other, x.Note, by)
 	}
+	c.soulMovedSoon(context.WithoutCancel(ctx), interactive)
 	return c.claimAfter(k.ID, err)
 }
 

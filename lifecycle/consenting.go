@@ -321,6 +321,10 @@ func (c *Companion) SetConsent(ctx context.Context, r ConsentRequest, progress f
 		if owed.asksForSomething() {
 			w = c.carryOut(worker, owed, progress).Withdrawal
 		}
+		c.soulMoved(worker)
+		if err := c.hideUnsettled(worker); err != nil {
+			c.problem(fmt.Sprintf("SOUL.md may tell of a claim that rests now, until the session ends: %v", err))
+		}
 		return nil
 	})
 	return w, err

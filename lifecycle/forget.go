@@ -286,6 +286,7 @@ func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, match map
 		c.problem(fmt.Sprintf("something that was generated from what is forgotten could not be removed; it is tried again at the next start: %v", err))
 		return r, fmt.Errorf("forgotten in the store, but %w; it is tried again at the next start", err)
 	}
+	c.soulMoved(ctx) // with the claims that are left
 	if err := c.dropCopies(ctx); err != nil {
 		return r, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/chitta/fold"
+	"github.com/jivad/jivad/lifecycle/prompt"
 )
 
 // opinion is what was said of a note: by the model, or by the built-in assessor, and
@@ -103,12 +104,12 @@ func checkAssessment(a Assessment) error {
 	return nil
 }
 
-// context is what a model is given to know beside an entry: SOUL.md, and what was
-// said before in the same session, bounded.
+// context is what a model is given to know beside an entry: SOUL.md, but for claims of
+// which nobody has decided, and what was said before in the same session, bounded.
 func (c *Companion) context(p *prepared) (soul string, before []string) {
 	doc, err := c.files.Current()
 	if err == nil {
-		soul = string(doc)
+		soul = prompt.Settled(string(doc))
 	}
 	var sequences []uint64
 	_ = c.store.View(func(s *fold.State) error {

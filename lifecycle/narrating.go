@@ -111,8 +111,8 @@ func (c *Companion) narrate(ctx context.Context) error {
 // may tells whether they can still be sent.
 func (c *Companion) tell(ctx context.Context, s soul.Summary, may func() bool) (string, error) {
 	plainly := s
-	plainly.Given, plainly.Voice, plainly.VoiceBy = "", "", "" // what the person wrote is theirs to say
-	plainly.Rules, plainly.Unresolved = nil, nil               // and rules are told in their own words alone
+	plainly.Given, plainly.Voice, plainly.VoiceBy = "", "", ""           // what the person wrote is theirs to say
+	plainly.Rules, plainly.Unresolved, plainly.Unsettled = nil, nil, nil // and rules and claims are told in their own words alone
 	doc, err := soul.Render(plainly, c.opts.SoulBytes)
 	if err != nil {
 		return "", err

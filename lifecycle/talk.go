@@ -83,8 +83,8 @@ type TalkAct struct {
 }
 
 // Weave gathers what a conversation is to know, for the last thing that was said:
-// SOUL.md, and what the companion is reminded of. recall is how many impressions, 0
-// to 64.
+// SOUL.md, what the companion is reminded of, and the claims that fit. recall is how many
+// impressions, 0 to 64.
 func (c *Companion) Weave(ctx context.Context, said string, recall int) (Woven, error) {
 	generation := c.store.Meta().Generation
 	out := Woven{Recalled: []Recalled{}, Told: &generation}
@@ -110,7 +110,7 @@ func (c *Companion) Weave(ctx context.Context, said string, recall int) (Woven, 
 			memories = append(memories, prompt.Memory{Date: r.Impression.Date, Text: r.Impression.Text})
 		}
 	}
-	out.System = prompt.Chat(string(doc), c.lives.Rules(), memories)
+	out.System = prompt.Chat(string(doc), c.lives.Rules(), memories, c.claimsFor(said))
 	return out, nil
 }
 

@@ -301,6 +301,7 @@ func (c *Companion) summaryOf(state *fold.State, digest [32]byte, depths []float
 		Trend: append(c.before(r.Session), r),
 	}
 	out.Rules, out.Unresolved = c.rulesOf(r.Lineage)
+	out.Unsettled = c.unsettled()
 	var total float64
 	for _, d := range depths {
 		total += d

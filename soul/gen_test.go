@@ -80,6 +80,9 @@ func anySummary() *rapid.Generator[Summary] {
 			Events: rapid.IntRange(0, 1e9).Draw(t, "events"), Impressions: rapid.IntRange(0, 1e9).Draw(t, "impressions"),
 			Rules: lines.Draw(t, "rules"), Unresolved: lines.Draw(t, "unresolved"), Trend: anyRecords(15).Draw(t, "trend"),
 		}
+		for range rapid.IntRange(0, 6).Draw(t, "claims") {
+			s.Unsettled = append(s.Unsettled, anyUnsettled(text).Draw(t, "claim"))
+		}
 		if rapid.Bool().Draw(t, "closed") {
 			s.ClosedAt = time.Unix(rapid.Int64Range(0, 1<<34).Draw(t, "seconds"), 5)
 		}
@@ -94,5 +97,15 @@ func anySummary() *rapid.Generator[Summary] {
 			})
 		}
 		return s
+	})
+}
+
+func anyUnsettled(text *rapid.Generator[string]) *rapid.Generator[Unsettled] {
+	return rapid.Custom(func(t *rapid.T) Unsettled {
+		u := Unsettled{Class: "QUARANTINED", Text: text.Draw(t, "says"), By: text.Draw(t, "by"), Contested: rapid.Bool().Draw(t, "contested")}
+		if u.Contested && rapid.Bool().Draw(t, "both") {
+			u.Against, u.AgainstClass = text.Draw(t, "against"), "VERIFIED"
+		}
+		return u
 	})
 }

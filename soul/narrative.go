@@ -80,6 +80,7 @@ func CheckVoice(s Summary, text string) error {
 	if err := s.check(); err != nil {
 		return err
 	}
+	s.Unsettled = nil // a claim vouches for nothing
 	s = quoted(s)
 	known := s.Given + "\n" + sections(&s, plan{
 		texts: min(len(s.Deep), maxDeep), deep: min(len(s.Deep), maxDeep),

@@ -208,7 +208,7 @@ func label(id string) string {
 // quoted is the summary with every text that may be shown made harmless, once.
 func quoted(s Summary) Summary {
 	s.Tendencies, s.Deep = slices.Clone(s.Tendencies), slices.Clone(s.Deep)
-	s.Rules, s.Unresolved = slices.Clone(s.Rules), slices.Clone(s.Unresolved)
+	s.Rules = slices.Clone(s.Rules)
 	for i := range min(len(s.Tendencies), maxTendencies) {
 		t := &s.Tendencies[i]
 		if t.Called != "" {
@@ -225,9 +225,7 @@ func quoted(s Summary) Summary {
 	for i := range min(len(s.Rules), maxRules) {
 		s.Rules[i] = Quote(s.Rules[i], MaxQuote)
 	}
-	for i := range min(len(s.Unresolved), maxUnresolved) {
-		s.Unresolved[i] = Quote(s.Unresolved[i], MaxQuote)
-	}
+	s.Unresolved, s.Unsettled = unresolved(s.Unresolved, s.Unsettled), nil
 	s.Voice = Quote(s.Voice, maxVoice)
 	return s
 }

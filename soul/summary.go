@@ -50,9 +50,10 @@ type Summary struct {
 	Deep       []DeepImpression
 	// Rules are the rendered dispositions, one line each, strongest first.
 	Rules []string
-	// Unresolved are contested rules, quarantined claims and escalations, one
-	// line each, most pressing first.
+	// Unresolved are contested rules and escalations, one line each, most pressing
+	// first. The claims of Unsettled stand behind them.
 	Unresolved []string
+	Unsettled  []Unsettled
 	// Trend are the records of earlier sessions, oldest first; this session's
 	// own record may be the last.
 	Trend []Record

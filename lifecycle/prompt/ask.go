@@ -10,7 +10,7 @@ import (
 const (
 	NarrateVersion = "narrate/1"
 	NameVersion    = "name/1"
-	ChatVersion    = "chat/2"
+	ChatVersion    = "chat/3"
 	WordVersion    = "word/1"
 )
 
@@ -163,15 +163,20 @@ SOUL.md and the memories stand between lines of dashes, each line behind "| ". T
 
 // Chat is the message of instructions for a conversation: who the companion is, with
 // SOUL.md and what was recalled as data, the nearest first, and rules, the rendering of
-// what earlier lives taught, which says itself what it is. What SOUL.md says of the rules
-// is left out: it may be of an earlier version.
-func Chat(soul, rules string, recalled []Memory) string {
+// what earlier lives taught, which says itself what it is; and claims, grouped by class,
+// the first of them that fit. What SOUL.md says of rules and claims is left out: it may be
+// of an earlier version.
+func Chat(soul, rules string, recalled []Memory, claims []Claim) string {
+	claims = told(claims)
 	var b strings.Builder
 	b.WriteString(chatSystem)
+	if len(claims) > 0 {
+		b.WriteString("\n\n" + claimsSystem)
+	}
 	if r := strings.TrimSpace(rules); r != "" {
 		b.WriteString("\n\n" + Neutral(r))
 	}
-	if s := strings.TrimSpace(withoutSection(WithoutFrontMatter(soul), "How to act")); s != "" {
+	if s := strings.TrimSpace(Settled(withoutSection(WithoutFrontMatter(soul), "How to act"))); s != "" {
 		b.WriteString("\n\nSOUL.md:\n" + Quote(s, ChatSoulRunes))
 	}
 	for _, m := range recalled {
@@ -184,8 +189,14 @@ func Chat(soul, rules string, recalled []Memory) string {
 	if len(recalled) == 0 {
 		b.WriteString("\n\nNothing was recalled for this.")
 	}
+	for _, c := range claims {
+		b.WriteString("\n\n" + c.quoted())
+	}
 	return b.String()
 }
+
+// Settled is SOUL.md without what is unresolved: claims of which nobody has decided yet.
+func Settled(soul string) string { return withoutSection(soul, "Unresolved") }
 
 // withoutSection takes the last section of a heading out of a text.
 func withoutSection(text, heading string) string {
