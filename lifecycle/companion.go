@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -141,11 +142,12 @@ type Companion struct {
 	lives      *projection.Projections
 	leave      *leave
 	distilling chan struct{}
-	// claims are statements about the world; badPolicy says why evidence.toml cannot be
-	// used. asking are acts that wait for a person's yes.
+	// claims are statements about the world; badPolicy says at the start why evidence.toml
+	// cannot be used. asking are acts that wait for a person's yes.
 	claims    *claims.Book
 	badPolicy error
 	asking    asking
+	sensing   sensing
 	// days tells a new day from a clock that was set; meeting is the look at the model's
 	// server that a birth waits for.
 	days    dayClock
@@ -281,6 +283,7 @@ func (c *Companion) begin(ctx context.Context) error {
 	if err := c.openClaims(ctx); err != nil {
 		return fmt.Errorf("read the claims: %w", err)
 	}
+	c.beginPolicy()
 	if err := c.forgetAgain(ctx); err != nil {
 		return err
 	}
@@ -377,6 +380,13 @@ func (c *Companion) Impressions() (n int) {
 func (c *Companion) today() string {
 	now, _ := c.opts.Now()
 	return localDay(now, c.opts.Location, c.opts.DayStartsAt)
+}
+
+// solved takes what was noted with problem out of status.
+func (c *Companion) solved(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.problems = slices.DeleteFunc(c.problems, func(p string) bool { return p == text })
 }
 
 // problem notes something that a person should see in status.

@@ -72,6 +72,9 @@ func (in *Instrument) prepare() error {
 	if !slices.Contains([]string{"low", "medium", "high"}, in.Consequence) {
 		return fmt.Errorf("its consequence is %q, not low, medium or high", in.Consequence)
 	}
+	if in.Category == "" {
+		in.Category = "operational"
+	}
 	in.window = 10 * time.Minute
 	if in.Window != "" {
 		d, err := span(in.Window)
@@ -127,7 +130,7 @@ func (in *Instrument) holds(payload []byte) (bool, error) {
 		}
 		return strings.EqualFold(reading, want), nil
 	}
-	x, err := strconv.ParseFloat(reading, 64)
+	x, err := strconv.ParseFloat(reading, 64) // the error repeats what came, so it is not told
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 		return false, fmt.Errorf("instrument %s: %w: it is no number", in.ID, ErrReading)
 	}
