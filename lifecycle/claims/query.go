@@ -95,6 +95,18 @@ func (b *Book) Get(id string) (View, error) {
 	return b.viewed(k, b.moment()), nil
 }
 
+// TakenFrom tells whether a claim was taken from an entry, whatever became of it.
+func (b *Book) TakenFrom(entry string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, k := range b.state.claims {
+		if k.From == entry {
+			return true
+		}
+	}
+	return false
+}
+
 // History gives the events of a claim, in order.
 func (b *Book) History(ctx context.Context, id string) ([]Event, error) {
 	v, err := b.Get(id)
