@@ -333,3 +333,17 @@ func TestInstrumentsAgainstEachOther(t *testing.T) {
 		}
 	}
 }
+
+// An entry gives claims once: that it gave one is known, whatever became of that.
+func TestTakenFrom(t *testing.T) {
+	store := newMemory()
+	b := open(t, store, &clock{unix: noon})
+	k := must[Kept](t)(b.Assert(t.Context(), Draft{Text: "It leaks", Subject: "pump 3", Agent: "a", Source: "diary", From: "entry 1"}))
+	if b.TakenFrom("entry 2") || !b.TakenFrom("entry 1") {
+		t.Error("it is not known what it was taken from")
+	}
+	must[Kept](t)(b.Doubt(t.Context(), k.ID, "", "person"))
+	if !b.TakenFrom("entry 1") {
+		t.Error("it is forgotten what it was taken from")
+	}
+}
