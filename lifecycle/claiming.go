@@ -50,10 +50,14 @@ func (r claimRecords) Put(ctx context.Context, values ...claims.Value) error {
 // from being remembered: acts of consequence are refused until it is mended.
 func (c *Companion) openClaims(ctx context.Context) error {
 	policy, err := readPolicy(c.opts.Dir)
-	if err != nil {
-		c.problem(err.Error())
+	if err == nil {
+		err = checkPolicy(policy)
 	}
-	c.badPolicy = err
+	if err != nil {
+		policy = claims.DefaultPolicy()
+		policy.Unusable = err
+		c.sensing.problem = err.Error()
+	}
 	if c.claims, err = claims.Open(ctx, claimRecords{c}, policy, c.opts.Now); err != nil {
 		return err
 	}

@@ -141,11 +141,10 @@ type Companion struct {
 	lives      *projection.Projections
 	leave      *leave
 	distilling chan struct{}
-	// claims are statements about the world; badPolicy says why evidence.toml cannot be
-	// used. asking are acts that wait for a person's yes.
-	claims    *claims.Book
-	badPolicy error
-	asking    asking
+	// claims are statements about the world; asking are acts that wait for a person's yes.
+	claims  *claims.Book
+	asking  asking
+	sensing sensing
 	// days tells a new day from a clock that was set; meeting is the look at the model's
 	// server that a birth waits for.
 	days    dayClock

@@ -276,6 +276,7 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 		return Receipt{}, err
 	}
 	p.settle(results[len(results)-1].Sequence)
+	c.propose(ctx, results[len(results)-1].Sequence, p.opinion.Assessment, p.opinion.told)
 	c.life.touch(p)
 	if p.opinion.behind {
 		c.judgeBehind(turnBehind{
@@ -358,6 +359,7 @@ func (c *Companion) edit(ctx context.Context, p *prepared) (Receipt, error) {
 	if p.policy == live {
 		c.lives.Met([]string{p.note.Text}, "")
 	}
+	c.propose(ctx, p.replaces, p.opinion.Assessment, p.opinion.told)
 	c.forgetRows(row)
 	c.forgetNames()
 	c.life.edited = true

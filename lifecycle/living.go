@@ -241,10 +241,14 @@ func (c *Companion) heardFor(p *prepared) []string {
 }
 
 // Act does what a model asks for with a tool, where the life may (J-2): see
-// projection.Projections.Act. Where a bound of the life is reached by it, the life ends.
+// projection.Projections.Act. What a tool gave that reads an instrument becomes evidence.
+// Where a bound of the life is reached by it, the life ends.
 func (c *Companion) Act(ctx context.Context, call tools.Call) (projection.Acted, error) {
 	c.bear(ctx)
 	out, err := c.lives.Act(ctx, call)
+	if err == nil {
+		c.resulted(context.WithoutCancel(ctx), call.Tool, out)
+	}
 	if err == nil && c.lives.Over(false) != "" {
 		err = c.do(context.WithoutCancel(ctx), interactive, c.endIfOver)
 	}

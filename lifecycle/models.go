@@ -38,7 +38,12 @@ type Assessment struct {
 	// Gist says the experience in at most 200 characters, Reason in a few words why
 	// it was judged so; both are empty where nobody says it.
 	Gist, Reason string
+	// Claims are statements of it about the world that somebody could check, at most two.
+	Claims []Proposed
 }
+
+// Proposed is a statement that somebody took from an entry. Nothing of it is trusted.
+type Proposed struct{ Subject, Text string }
 
 // Model is a language model behind the built-in ones: it may be slow, away, or
 // wrong. It is asked one question at a time, or a few.

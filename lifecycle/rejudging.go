@@ -294,6 +294,7 @@ func (c *Companion) settleAll(ctx context.Context, done []judged, ahead *chitta.
 	first := 0
 	now, _ := c.opts.Now()
 	var again, given, gone int64
+	var said []judged
 	for _, j := range done {
 		x, t, err := c.wordingOf(j.owed.seq)
 		wordless := j.wordless && errors.Is(err, ErrNotFound) && x.Key == j.key && !c.buried(j.owed.seq)
@@ -322,6 +323,7 @@ func (c *Companion) settleAll(ctx context.Context, done []judged, ahead *chitta.
 			if none && !wordless {
 				gone++
 			}
+			said = append(said, j)
 			row := 0
 			_ = c.store.View(func(s *fold.State) error { row = rowAt(s, j.owed.seq); return nil })
 			if again == 0 || row < first {
@@ -346,6 +348,9 @@ func (c *Companion) settleAll(ctx context.Context, done []judged, ahead *chitta.
 	}
 	if _, err := c.store.Append(ctx, b); err != nil {
 		return err
+	}
+	for _, j := range said {
+		c.propose(ctx, j.owed.seq, *j.assessment, j.told)
 	}
 	c.counts.reassessed.Add(again)
 	c.counts.givenUp.Add(given)

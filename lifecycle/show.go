@@ -269,6 +269,7 @@ func (c *Companion) Status(context.Context) (Status, error) {
 	c.mu.RLock()
 	s.Problems = append(s.Problems, c.problems...)
 	c.mu.RUnlock()
+	s.Problems = append(s.Problems, c.sensingProblems()...)
 	c.tellLife(&s)
 	return s, nil
 }

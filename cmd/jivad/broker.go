@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
 
 	"github.com/jivad/jivad/internal/broker"
@@ -33,8 +35,39 @@ func (s *served) checkBroker() []lifecycle.Check {
 		return nil
 	}
 	out := lifecycle.Check{Name: "broker", OK: true, Detail: "connected"}
+	if h := s.broker.Heard(); h != (broker.Heard{}) {
+		out.Detail += fmt.Sprintf("; messages of sensors taken: %d; left out: %d that newer ones came after, %d too long, %d kept from before", h.Taken, h.Dropped, h.Oversized, h.Retained)
+	}
 	if problem := s.broker.Problem(); problem != "" {
-		out.OK, out.Detail, out.Hint = false, problem, "Tools that publish fail meanwhile; it is tried again by itself. See [mqtt] in the settings."
+		out.OK, out.Detail, out.Hint = false, problem, "Tools that publish fail and sensors are not heard meanwhile; it is tried again by itself. See [mqtt] in the settings, and the topics in evidence.toml."
 	}
 	return []lifecycle.Check{out}
+}
+
+// followPolicy reads the policy of evidence, and listens to the sensors that it names, as
+// long as ctx is not done.
+func (s *served) followPolicy(ctx context.Context, log *slog.Logger) {
+	if err := s.ReadPolicy(); err != nil {
+		log.Error("evidence.toml is not good; the policy of before stays", "error", err)
+	}
+	if s.broker == nil {
+		return
+	}
+	s.broker.Subscribe(s.SensorTopics(), func(topic string, payload []byte) {
+		if ctx.Err() != nil { // the store is closing
+			return
+		}
+		if err := s.Sensed(ctx, topic, payload); err != nil && ctx.Err() == nil {
+			log.Warn("what a sensor said could not be kept as a claim", "error", err)
+		}
+	})
+}
+
+// unheard says that there are sensors, and no broker to hear them by; empty where all can be
+// heard.
+func (s *served) unheard() string {
+	if n := len(s.SensorTopics()); s.broker == nil && n > 0 {
+		return fmt.Sprintf("evidence.toml has sensors on %s, and the settings name no MQTT broker: [mqtt] in them says which", count(n, "topic", "topics"))
+	}
+	return ""
 }

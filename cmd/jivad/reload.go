@@ -16,9 +16,14 @@ import (
 	"github.com/jivad/jivad/internal/config"
 )
 
-// reloader keeps the settings in force and reads them again when they change.
+// reloader keeps the settings in force and reads them again when they change. Beside them
+// it looks after the policy of evidence.
 type reloader struct {
-	path    string
+	path string
+	// policy is where the policy of evidence is, and readPolicy reads it again.
+	policy     string
+	readPolicy func()
+
 	environ []string
 	level   *slog.LevelVar
 	log     *slog.Logger
@@ -74,12 +79,13 @@ func (r *reloader) listen() {
 	signal.Notify(r.hangup, syscall.SIGHUP)
 }
 
-// watch reads the settings again on SIGHUP and when the file changes, or has
-// changed since the start.
+// watch reads the settings and the policy of evidence again on SIGHUP and when the file
+// changes, or has changed since the start.
 func (r *reloader) watch(ctx context.Context) {
 	defer signal.Stop(r.hangup)
-	changed := watchFile(ctx, r.path, r.log)
+	changed, decided := watchFile(ctx, r.path, r.log), watchFile(ctx, r.policy, r.log)
 	r.read()
+	r.readPolicy()
 	for {
 		select {
 		case <-ctx.Done():
@@ -87,8 +93,11 @@ func (r *reloader) watch(ctx context.Context) {
 		case <-r.hangup:
 			r.log.Info("asked to read the configuration again")
 			r.read()
+			r.readPolicy()
 		case <-changed:
 			r.read()
+		case <-decided:
+			r.readPolicy()
 		}
 	}
 }
@@ -102,7 +111,7 @@ func watchFile(ctx context.Context, path string, log *slog.Logger) <-chan struct
 		err = w.Add(filepath.Dir(path))
 	}
 	if err != nil {
-		log.Warn("the configuration is not watched; SIGHUP reads it again", "error", err)
+		log.Warn("this file is not watched; SIGHUP reads it again", "file", path, "error", err)
 		return changed
 	}
 	go func() {
@@ -124,7 +133,7 @@ func watchFile(ctx context.Context, path string, log *slog.Logger) <-chan struct
 				if !ok {
 					return
 				}
-				log.Warn("watching the configuration", "error", err)
+				log.Warn("watching a file", "file", path, "error", err)
 			case <-quiet:
 				quiet = nil
 				select {

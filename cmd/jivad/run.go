@@ -28,7 +28,7 @@ func (a *app) runVerb() *cobra.Command {
 		Use:   "run",
 		Short: "Run the daemon: watch the diary and answer the other verbs",
 		Long: `Runs in the foreground. SIGTERM and SIGINT end the open session and the daemon; a second
-one ends it at once. SIGHUP, or a change of the configuration, reads the configuration again.`,
+one ends it at once. SIGHUP, or a change of the configuration or of evidence.toml, reads them again.`,
 		Example: "  jivad run\n  jivad run --data /srv/companion",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -81,6 +81,7 @@ func (a *app) serve(ctx context.Context) error {
 	reload := &reloader{started: settings, now: settings, path: at.config, environ: a.environ, level: level, log: log}
 	reload.listen()
 	work := &served{Companion: c, reload: reload, stopping: ctx, broker: published}
+	reload.policy, reload.readPolicy = filepath.Join(at.data, lifecycle.PolicyFile), func() { work.followPolicy(ctx, log) }
 	// The door opens before the socket: whoever the socket answers finds both.
 	work.doorway, err = openDoor(ctx, work, settings, log)
 	if err != nil {
@@ -199,7 +200,7 @@ func (s *served) Status(ctx context.Context) (lifecycle.Status, error) {
 	if s.broker != nil && s.broker.Problem() != "" {
 		away = "MQTT broker: " + s.broker.Problem()
 	}
-	for _, problem := range []string{s.doorway.problem(), s.doorway.held(), away} {
+	for _, problem := range []string{s.doorway.problem(), s.doorway.held(), away, s.unheard()} {
 		if problem != "" {
 			status.Problems = append(status.Problems, problem)
 		}

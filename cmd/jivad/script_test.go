@@ -60,7 +60,7 @@ func TestScripts(t *testing.T) {
 			"until": until, "tty": inTerminal, "code": code, "atmost": atMost, "replace": replaceFile, "empty": emptyFile,
 			"dialogue": dialogue, "endlessmodel": endlessModel, "actingmodel": actingModel, "slowmodel": slowModel, "realserver": realServer, "cutstream": cutStream,
 			"listens": listens, "edit": editFile, "stranger": stranger, "newest": newest, "eachpage": eachPage,
-			"ollamaserver": ollamaServer, "ollamabinary": ollamaCommand, "freeport": freePort, "fetch": fetch, "embedserver": embedServer, "failing": failingLife,
+			"ollamaserver": ollamaServer, "ollamabinary": ollamaCommand, "freeport": freePort, "fetch": fetch, "embedserver": embedServer, "failing": failingLife, "claimed": claimed,
 		},
 	})
 }

@@ -19,7 +19,7 @@ import (
 var (
 	root  = evidence.Root{ID: "sensor:a", Type: evidence.Instrument, Observed: 7, Expires: 9, Retrieval: "look"}
 	claim = lifecycle.Claim{
-		Kept: claims.Kept{Claim: evidence.Claim{ID: "c1", Class: evidence.Verified, Text: "a <b> & c", Subject: "s", Roots: []evidence.Root{root}}, Promotion: &claims.Promotion{Sources: []string{"sensor:a"}, Needed: 1}},
+		Kept:    claims.Kept{Claim: evidence.Claim{ID: "c1", Class: evidence.Verified, Text: "a <b> & c", Subject: "s", Roots: []evidence.Root{root}}, Promotion: &claims.Promotion{Sources: []string{"sensor:a"}, Needed: 1}},
 		Sources: 1, Usable: []evidence.Reason{{Code: evidence.StaleRoot, Claim: "c1", Root: "sensor:a", Says: "x"}}, Reverify: "y",
 	}
 	story    = lifecycle.ClaimStory{Claim: claim, History: []lifecycle.ClaimEvent{{Form: claims.Form, Kind: claims.Evidence, Claim: "c1", Root: &root}}}

@@ -1,6 +1,6 @@
 // Package broker is the connection to an MQTT broker (3.1.1): the messages that tools
-// publish go through it. The daemon never waits for it; where it is away, publishing fails
-// and says so.
+// publish go through it, and what sensors say on topics comes through it. The daemon never
+// waits for it; where it is away, publishing fails and says so.
 package broker
 
 import (
@@ -66,11 +66,13 @@ type Broker struct {
 	// broken counts the times that the connection was lost.
 	broken atomic.Int64
 
+	listening *listening
+
 	mu      sync.Mutex
 	problem string
 
-	stop context.CancelFunc
-	done chan struct{}
+	stop  context.CancelFunc
+	tasks sync.WaitGroup
 }
 
 // Open begins to connect, and does not wait for it. Error: ErrSettings.
@@ -78,7 +80,7 @@ func Open(o Options) (*Broker, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	b := &Broker{log: o.Log, problem: "not connected yet", done: make(chan struct{})}
+	b := &Broker{log: o.Log, problem: "not connected yet", listening: newListening()}
 	options, err := o.paho(b)
 	if err != nil {
 		return nil, err
@@ -86,7 +88,8 @@ func Open(o Options) (*Broker, error) {
 	b.client = mqtt.NewClient(options)
 	ctx, stop := context.WithCancel(context.Background())
 	b.stop = stop
-	go b.connect(ctx)
+	b.tasks.Go(func() { b.connect(ctx) })
+	b.tasks.Go(func() { b.listening.hand(ctx) })
 	return b, nil
 }
 
@@ -96,7 +99,8 @@ func (o Options) paho(b *Broker) (*mqtt.ClientOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := mqtt.NewClientOptions().AddBroker(address).SetClientID(o.Client).SetCleanSession(true).SetOrderMatters(false).
+	// What comes is handed over in its order: the handler waits for nobody.
+	p := mqtt.NewClientOptions().AddBroker(address).SetClientID(o.Client).SetCleanSession(true).SetDefaultPublishHandler(b.listening.take).
 		SetConnectTimeout(dialTime).SetWriteTimeout(dialTime).SetKeepAlive(keepAlive).SetAutoReconnect(false).SetConnectRetry(false)
 	p.SetConnectionLostHandler(func(_ mqtt.Client, err error) {
 		b.broken.Add(1)
@@ -168,9 +172,9 @@ func (o Options) tls() (*tls.Config, error) {
 }
 
 // connect keeps the connection up: one try in each pause, which doubles while none comes
-// about.
+// about. Each connection subscribes anew; a topic that was refused is asked for again from
+// time to time.
 func (b *Broker) connect(ctx context.Context) {
-	defer close(b.done)
 	pause := firstPause
 	look := time.NewTicker(firstPause)
 	defer look.Stop()
@@ -186,9 +190,16 @@ func (b *Broker) connect(ctx context.Context) {
 		} else {
 			pause = firstPause
 			b.tell("")
+			held, again := map[string]bool{}, time.Now()
 			for b.client.IsConnectionOpen() {
+				due := !time.Now().Before(again)
+				if due {
+					again = time.Now().Add(lastPause)
+				}
+				b.subscribe(ctx, held, due)
 				select {
 				case <-look.C:
+				case <-b.listening.changed:
 				case <-ctx.Done():
 					return
 				}
@@ -220,11 +231,15 @@ func (b *Broker) tell(problem string) {
 	b.log.Warn("the MQTT broker is away; it is tried again", "why", problem)
 }
 
-// Problem says why there is no connection; empty where there is one.
+// Problem says why there is no connection, or which topics the broker does not let be read;
+// empty where nothing is wrong.
 func (b *Broker) Problem() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.problem
+	if b.problem != "" {
+		return b.problem
+	}
+	return b.listening.problem()
 }
 
 // Publish publishes a message, and returns when the broker has it as far as its QoS says.
@@ -258,9 +273,9 @@ func (Elsewhere) Publish(context.Context, tools.Message) error {
 	return fmt.Errorf("%w: only the daemon connects to it", ErrAway)
 }
 
-// Close ends the connection.
+// Close ends the connection. When it returns, nothing is handed on any more.
 func (b *Broker) Close() {
 	b.stop()
-	<-b.done
+	b.tasks.Wait()
 	b.client.Disconnect(farewell)
 }

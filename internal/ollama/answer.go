@@ -170,7 +170,24 @@ func assessmentIn(object []byte, assessor string) (lifecycle.Assessment, error) 
 		Category: category,
 		Gist:     short(gist, prompt.GistRunes),
 		Reason:   short(reason, prompt.ReasonRunes),
+		Claims:   claimsIn(members["claims"]),
 	}, nil
+}
+
+// claimsIn reads the statements of a judgement. What is none is left out: the judgement is
+// good without. They are held against the entry by who asked.
+func claimsIn(list json.RawMessage) (out []lifecycle.Proposed) {
+	var claims []json.RawMessage
+	if json.Unmarshal(list, &claims) != nil {
+		return nil
+	}
+	for _, raw := range claims {
+		var c struct{ Subject, Text string }
+		if json.Unmarshal(raw, &c) == nil && len(out) < prompt.Claims {
+			out = append(out, lifecycle.Proposed{Subject: strings.TrimSpace(c.Subject), Text: strings.TrimSpace(c.Text)})
+		}
+	}
+	return out
 }
 
 // membersOf takes an object apart.

@@ -173,3 +173,18 @@ func FuzzAnswer(f *testing.F) {
 		}
 	})
 }
+
+// The statements of a judgement are taken as far as they are some; without them it is as
+// good.
+func TestStatementsOfAnAnswer(t *testing.T) {
+	for list, want := range map[string][]lifecycle.Proposed{
+		`[{"subject":" pump 3","text":"It leaks. "},{"subject":"b","text":"c","kind":"x"},{"subject":"d","text":"e"}]`: {{Subject: "pump 3", Text: "It leaks."}, {Subject: "b", Text: "c"}},
+		`[7,{"subject":1},{"subject":"b","text":"c"}]`:                                                                 {{Subject: "b", Text: "c"}},
+		`[]`: nil, `null`: nil, `"pump 3 leaks"`: nil, `{"subject":"b","text":"c"}`: nil,
+	} {
+		a, err := assessmentIn([]byte(strings.TrimSuffix(goodAnswer, "}")+`,"claims":`+list+"}"), "who")
+		if err != nil || !slices.Equal(a.Claims, want) || a.Gist == "" {
+			t.Errorf("%s: %+v, %v", list, a.Claims, err)
+		}
+	}
+}

@@ -123,10 +123,10 @@ func TestALeakGoesTheWholeWay(t *testing.T) {
 	if _, err := b.Promote(ctx, k.ID, "person"); !slices.Equal(codes(err), []evidence.Code{evidence.TooFewSources}) {
 		t.Errorf("%v", err)
 	}
-	if o := must[[]Observed](t)(b.Message(ctx, "plant/pump3/leak", []byte("wet"), 1)); len(o) != 1 || !o[0].Written || o[0].Claim != k.ID {
+	if o := must[[]Observed](t)(b.Message(ctx, "plant/pump3/leak", []byte("wet"), 1, nil)); len(o) != 1 || !o[0].Written || o[0].Claim != k.ID {
 		t.Fatalf("%+v", o)
 	}
-	if o := must[[]Observed](t)(b.Message(ctx, "plant/pump3/leak", []byte("wet"), 1)); o[0].Written {
+	if o := must[[]Observed](t)(b.Message(ctx, "plant/pump3/leak", []byte("wet"), 1, nil)); o[0].Written {
 		t.Error("the same window was written twice")
 	}
 	if k = ok(b.Promote(ctx, k.ID, "person")); k.Class != evidence.Verified || len(k.Promotion.Sources) != 2 {
@@ -157,7 +157,7 @@ func TestALeakGoesTheWholeWay(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	c.unix = noon + 3700
-	must[[]Observed](t)(b.Message(ctx, "plant/pump3/leak", []byte("wet"), 2))
+	must[[]Observed](t)(b.Message(ctx, "plant/pump3/leak", []byte("wet"), 2, nil))
 	if k = ok(b.Replay(ctx, k.ID, "", "person")); k.Class != evidence.Inferred {
 		t.Fatalf("%+v", k)
 	}
@@ -306,14 +306,14 @@ func TestInstrumentsAgainstEachOther(t *testing.T) {
 	ctx, c := t.Context(), &clock{unix: noon}
 	b := open(t, newMemory(), c)
 	seen := must[[]Observed](t)
-	wet := seen(b.Message(ctx, "plant/pump3/leak", []byte(" WET \n"), 1))[0]
+	wet := seen(b.Message(ctx, "plant/pump3/leak", []byte(" WET \n"), 1, nil))[0]
 	c.unix += 1200
-	dry := seen(b.Message(ctx, "plant/pump3/leak", []byte("dry"), 1))[0]
+	dry := seen(b.Message(ctx, "plant/pump3/leak", []byte("dry"), 1, nil))[0]
 	if v := must[View](t)(b.Get(wet.Claim)); v.Class != evidence.Superseded || v.Successor != dry.Claim {
 		t.Errorf("%+v", v)
 	}
 	c.unix += 1200
-	low := seen(b.Result(ctx, "read_gauge", []byte(`{"bar": 1.5}`), 1))[0]
+	low := seen(b.Result(ctx, "read_gauge", []byte(`{"bar": 1.5}`), 1, nil))[0]
 	if low.Contested != dry.Claim {
 		t.Errorf("%+v", low)
 	}
@@ -328,8 +328,22 @@ func TestInstrumentsAgainstEachOther(t *testing.T) {
 	}
 	for _, bad := range []string{"", "\xff\xfe", `{"bar": "much"}`, `{"bar": [1]}`, `{}`, strings.Repeat("9", mostPayload+1)} {
 		n := b.state.Last
-		if _, err := b.Result(ctx, "read_gauge", []byte(bad), 1); !errors.Is(err, ErrReading) || b.state.Last != n {
+		if _, err := b.Result(ctx, "read_gauge", []byte(bad), 1, nil); !errors.Is(err, ErrReading) || b.state.Last != n {
 			t.Errorf("%.20q: %v", bad, err)
 		}
+	}
+}
+
+// An entry gives claims once: that it gave one is known, whatever became of that.
+func TestTakenFrom(t *testing.T) {
+	store := newMemory()
+	b := open(t, store, &clock{unix: noon})
+	k := must[Kept](t)(b.Assert(t.Context(), Draft{Text: "It leaks", Subject: "pump 3", Agent: "a", Source: "diary", From: "entry 1"}))
+	if b.TakenFrom("entry 2") || !b.TakenFrom("entry 1") {
+		t.Error("it is not known what it was taken from")
+	}
+	must[Kept](t)(b.Doubt(t.Context(), k.ID, "", "person"))
+	if !b.TakenFrom("entry 1") {
+		t.Error("it is forgotten what it was taken from")
 	}
 }

@@ -130,7 +130,7 @@ func (in *Instrument) holds(payload []byte) (bool, error) {
 		}
 		return strings.EqualFold(reading, want), nil
 	}
-	x, err := strconv.ParseFloat(reading, 64)
+	x, err := strconv.ParseFloat(reading, 64) // the error repeats what came, so it is not told
 	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 		return false, fmt.Errorf("instrument %s: %w: it is no number", in.ID, ErrReading)
 	}

@@ -2,12 +2,16 @@ package claims
 
 import (
 	"context"
+	"errors"
 
 	"github.com/jivad/jivad/gate/evidence"
 )
 
 // Observed is what came of a reading.
 type Observed struct {
+	// Instrument is the one that was read, Unread why what came was no reading of it; empty
+	// where it was.
+	Instrument, Unread string
 	// Claim is the one that it speaks for; empty where the instrument's contrary has no text.
 	Claim string
 	// Written tells that something was written: within one window a reading says nothing new.
@@ -30,14 +34,20 @@ func (p Policy) Topics() (out []string) {
 
 // Message takes in what came on a topic: a reading of each instrument that speaks there.
 // What came is data: nothing of it is kept, but whether a statement of the policy holds.
-// session and life are those that are now. Errors: ErrReading; those of the store.
-func (b *Book) Message(ctx context.Context, topic string, payload []byte, session int) (out []Observed, err error) {
-	return b.readings(ctx, func(in *Instrument) bool { return in.Topic == topic && topic != "" }, payload, session)
+// session is that of now. allowed, if not nil, tells whether claims of a category may be
+// kept; those of others are not. Errors: ErrReading; those of the store.
+func (b *Book) Message(ctx context.Context, topic string, payload []byte, session int, allowed func(category string) bool) (out []Observed, err error) {
+	return b.readings(ctx, func(in *Instrument) bool {
+		return in.Topic == topic && topic != "" && (allowed == nil || allowed(in.Category))
+	}, payload, session)
 }
 
-// Result takes in what a tool gave, where the policy says that the tool reads an instrument.
-func (b *Book) Result(ctx context.Context, tool string, payload []byte, session int) (out []Observed, err error) {
-	return b.readings(ctx, func(in *Instrument) bool { return in.Tool == tool && tool != "" }, payload, session)
+// Result takes in what a tool gave, where the policy says that the tool reads an instrument;
+// see [Book.Message].
+func (b *Book) Result(ctx context.Context, tool string, payload []byte, session int, allowed func(category string) bool) (out []Observed, err error) {
+	return b.readings(ctx, func(in *Instrument) bool {
+		return in.Tool == tool && tool != "" && (allowed == nil || allowed(in.Category))
+	}, payload, session)
 }
 
 func (b *Book) readings(ctx context.Context, of func(*Instrument) bool, payload []byte, session int) (out []Observed, err error) {
@@ -50,13 +60,15 @@ func (b *Book) readings(ctx context.Context, of func(*Instrument) bool, payload 
 		}
 		holds, wrong := in.holds(payload)
 		if wrong != nil {
-			err = wrong
+			err = errors.Join(err, wrong)
+			out = append(out, Observed{Instrument: in.ID, Unread: wrong.Error()})
 			continue
 		}
 		o, wrong := b.observe(ctx, in, holds, session)
 		if wrong != nil {
 			return out, wrong
 		}
+		o.Instrument = in.ID
 		out = append(out, o)
 	}
 	return out, err

@@ -37,6 +37,9 @@ type Policy struct {
 	Instruments []Instrument
 	// Acts say what the use of a tool rests on.
 	Acts []Act
+	// Unusable is why the person's own cannot be used, where this stands in its place: then no
+	// act of consequence may be.
+	Unusable error
 }
 
 // Act says what the use of a tool rests on: statements, in which {NAME} is an argument of

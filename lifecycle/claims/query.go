@@ -108,6 +108,18 @@ func (b *Book) Check(ctx context.Context) (claims, records int, err error) {
 	return s.Len(), records, err
 }
 
+// TakenFrom tells whether a claim was taken from an entry, whatever became of it.
+func (b *Book) TakenFrom(entry string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, k := range b.state.claims {
+		if k.From == entry {
+			return true
+		}
+	}
+	return false
+}
+
 // History gives the events of a claim, in order.
 func (b *Book) History(ctx context.Context, id string) ([]Event, error) {
 	v, err := b.Get(id)
@@ -176,11 +188,15 @@ type Decided struct {
 // Gate decides about a use: on the claims of the statements that the policy says it rests
 // on. For each of them the claims that are verified are looked at, and where none is, all
 // that make it. A statement that nobody claims is what was said in this session alone. What
-// is found to be over is written down, so that no clock makes it fresh again.
+// is found to be over is written down, so that no clock makes it fresh again. Where the
+// policy is unusable, a use of consequence fails with that.
 func (b *Book) Gate(ctx context.Context, u Use) (Decided, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d := Decided{Tool: u.Tool, Consequence: u.Consequence}
+	if b.policy.Unusable != nil && u.Consequence != evidence.Low {
+		return d, b.policy.Unusable
+	}
 	var missing []evidence.Reason
 	var ids []string
 	for _, template := range b.restsOn(u.Tool) {

@@ -21,12 +21,17 @@ type Prompt struct {
 }
 
 // AssessVersion names the prompt of Assess.
-const AssessVersion = "assess/1"
+const AssessVersion = "assess/2"
 
 // The bounds of an assessment, in code points.
 const (
 	GistRunes   = 200
 	ReasonRunes = 120
+	// ClaimRunes and SubjectRunes are those of a statement and of what it is about, Claims
+	// is how many there may be.
+	ClaimRunes   = 160
+	SubjectRunes = 60
+	Claims       = 2
 	// entryRunes, soulRunes and sessionRunes are the most that is read of an entry,
 	// of SOUL.md and of the session; saidRunes of one entry of that.
 	entryRunes   = 4000
@@ -70,7 +75,8 @@ Judge the last entry only. SOUL.md and the earlier entries are there to understa
 "valence": from -100 (wholly unpleasant) to 100 (wholly pleasant), 0 for neither
 "category": what kind of personal data it holds most: identity, health, communications, location, behavioural (habits, moods, daily life), financial, biometric, minor (a child), dependent (somebody in care), operational (of machines and work); "" where you cannot say
 "gist": what happened, in one plain sentence of at most 200 letters, without names of persons, addresses or numbers
-"reason": why you judged so, in at most 120 letters`
+"reason": why you judged so, in at most 120 letters
+"claims": at most 2 statements of the entry about the world outside that somebody else could go and check, each with "subject", the thing that it is about, and "text", the statement in words of the entry alone, at most 160 letters. Feelings, opinions, plans and memories are none: most entries have none, and then it is left out`
 
 // Assess asks for a judgement of an entry.
 func Assess(e Entry) Prompt {
@@ -147,6 +153,9 @@ type member struct {
 	schema any
 }
 
+// optional is the schema of a member that may be left out.
+type optional struct{ schema any }
+
 type (
 	wholeSchema struct {
 		Type    string `json:"type"`
@@ -156,6 +165,11 @@ type (
 	textSchema struct {
 		Type string `json:"type"`
 		Max  int    `json:"maxLength"`
+	}
+	listSchema struct {
+		Type  string `json:"type"`
+		Items any    `json:"items"`
+		Max   int    `json:"maxItems"`
 	}
 	enumSchema struct {
 		Type string   `json:"type"`
@@ -173,19 +187,27 @@ func assessSchema() json.RawMessage {
 		member{"category", enumSchema{"string", append(Categories(), "")}},
 		member{"gist", textSchema{"string", GistRunes}},
 		member{"reason", textSchema{"string", ReasonRunes}},
+		member{"claims", optional{listSchema{"array", object(
+			member{"subject", textSchema{"string", SubjectRunes}}, member{"text", textSchema{"string", ClaimRunes}},
+		), Claims}}},
 	)
 }
 
-// object is the schema of an object with these members, all of them and in this
-// order, which is the order in which they are written.
+// object is the schema of an object with these members, all but the optional ones and in
+// this order, which is the order in which they are written.
 func object(members ...member) json.RawMessage {
 	var names, properties []string
 	for _, m := range members {
+		may, left := m.schema.(optional)
+		if left {
+			m.schema = may.schema
+		} else {
+			names = append(names, `"`+m.name+`"`)
+		}
 		value, err := json.Marshal(m.schema)
 		if err != nil {
 			panic("a schema of constants cannot fail: " + err.Error())
 		}
-		names = append(names, `"`+m.name+`"`)
 		properties = append(properties, `"`+m.name+`":`+string(value))
 	}
 	return json.RawMessage(`{"type":"object","properties":{` + strings.Join(properties, ",") +

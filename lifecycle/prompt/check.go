@@ -31,6 +31,8 @@ var (
 	ErrNumber = errors.New("it has a number that does not stand in the data")
 	// ErrUnknownName: it has a name that the source has not.
 	ErrUnknownName = errors.New("it has a name or a capitalised word that does not stand in the data")
+	// ErrWord: it has a word that the source has not.
+	ErrWord = errors.New("it has a word that does not stand in the data")
 )
 
 // CheckNarrative tells whether a narrative says nothing that the summary does not:
