@@ -106,7 +106,7 @@ func (p *Projections) found(ctx context.Context, m manifest.Manifest) manifest.F
 	f := p.o.Found(ctx, m)
 	f.LineageKnows, f.Head = p.knows, p.head()
 	for _, l := range p.sorted() {
-		if l.State == lives.Quarantined {
+		if l.HoldsPin() {
 			f.Quarantined = append(f.Quarantined, l.Base)
 		}
 	}

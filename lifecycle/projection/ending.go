@@ -73,9 +73,9 @@ func (p *Projections) Distil(ctx context.Context, writer distil.Writer) (waiting
 	var due []int64
 	for _, l := range p.sorted() {
 		switch {
-		case l.State != lives.Withdrawn:
 		case l.Due():
 			due = append(due, l.Sequence)
+		case l.State != lives.Withdrawn:
 		default:
 			waiting++
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jivad/jivad/lifecycle/consent"
 	"github.com/jivad/jivad/lifecycle/distil"
@@ -65,7 +64,7 @@ func (p *Projections) Known() Known {
 	}
 	for _, l := range p.open {
 		switch {
-		case l.State == lives.Quarantined:
+		case l.HoldsPin():
 			out.Quarantined++
 		case l.State == lives.Withdrawn && !l.Obligation.Settled():
 			out.Waiting++
@@ -294,59 +293,6 @@ func (p *Projections) Save(ctx context.Context) error {
 		return nil
 	}
 	return p.o.Store.Put(ctx, values...)
-}
-
-// Forgotten cuts what is there of the life that is lived, and drops what waits for a
-// judgement of lives whose sessions lost an entry: their rules may be of it. number is what
-// a session is called now, 0 where it is gone; lost takes the number of before.
-func (p *Projections) Forgotten(ctx context.Context, lost func(n int) bool, number func(n int) int) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	of := map[int64]bool{}
-	for _, l := range p.sorted() {
-		of[l.Sequence] = lost(l.Session)
-		l.Session = number(l.Session)
-	}
-	var all error
-	if l := p.living; l != nil {
-		l.trace.Forget()
-		l.trace.Partial = true
-		all = l.journal.Destroy()
-		journal, _, err := distil.OpenJournal(p.journalPath(l.life.Sequence))
-		if err != nil {
-			return errors.Join(all, err)
-		}
-		l.journal = journal
-	}
-	for _, l := range p.sorted() {
-		if l.State != lives.Withdrawn || l.Obligation.Settled() || !of[l.Sequence] {
-			continue
-		}
-		next := *l
-		err := errors.Join(p.destroy(l.Sequence), next.Decline("an entry of it was forgotten"), next.Dissolve(p.gone(l.Sequence), p.stamp()))
-		if err == nil {
-			err = p.put(ctx, &next, Value{Name: draftName(l.Sequence)}, Value{Name: kitName(l.Sequence)})
-		}
-		if err == nil {
-			delete(p.open, l.Sequence)
-		}
-		all = errors.Join(all, err)
-	}
-	return all
-}
-
-// Renumbered is a record as it is once sessions have other numbers: that of a life has the
-// new one of its session, every other stays as it is.
-func Renumbered(v Value, number func(n int) int) (Value, error) {
-	if !strings.HasPrefix(v.Name, prefixLife) {
-		return v, nil
-	}
-	l, err := lives.Decode(v.Data)
-	if err != nil {
-		return v, unreadable(v.Name, err)
-	}
-	l.Session = number(l.Session)
-	return lifeValue(&l)
 }
 
 // Close leaves the journal of a life for the next start. Withdraw comes first where the

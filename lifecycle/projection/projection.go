@@ -141,6 +141,9 @@ func Open(ctx context.Context, o Options) (*Projections, error) {
 // recover ends what a crash left in the middle (J-4), and destroys traces of lives that
 // owe nothing any more (S-1).
 func (p *Projections) recover(ctx context.Context) error {
+	if err := p.cutOwed(ctx); err != nil {
+		return err
+	}
 	for _, l := range p.sorted() {
 		switch l.State {
 		case lives.Conceived: // it was never born, and nothing was done
