@@ -117,49 +117,6 @@ func (p *Projections) TakeMoved() (momentum int64, rewordings int) {
 	return momentum, rewordings
 }
 
-// Verify reads the whole lineage anew: every distillate in its form and signed, every
-// version the one that its members lead to (S-3, S-4), no life that was excised (S-5),
-// and every life of this device in a state that its steps lead to, each settled once
-// (J-4). It tells how many distillates it read.
-func (p *Projections) Verify(ctx context.Context) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	fresh, err := p.loadLineage()
-	if err != nil {
-		return 0, err
-	}
-	met := map[lineage.Digest]int64{}
-	err = p.o.Store.Values(prefixLife, func(name string, data []byte) error {
-		l, err := lives.Decode(data)
-		if err != nil {
-			return unreadable(name, err)
-		}
-		if l.Obligation.Status == lives.Met {
-			if other, twice := met[l.Obligation.Distillate]; twice {
-				return fmt.Errorf("lives %d and %d were distilled to the same", other, l.Sequence)
-			}
-			met[l.Obligation.Distillate] = l.Sequence
-		}
-		return ctx.Err()
-	})
-	if err != nil || fresh == nil {
-		return 0, err
-	}
-	if fresh.Head() != p.head() {
-		return 0, fmt.Errorf("%w: the lineage is at %s and folds to %s", lineage.ErrChain, p.head(), fresh.Head())
-	}
-	for _, digest := range fresh.Members() {
-		d, _ := fresh.Member(digest)
-		if err := errors.Join(fresh.Admit(d), p.buried(d.Life)); err != nil {
-			return 0, err
-		}
-		if len(fresh.OfLife(d.Life)) > 1 {
-			return 0, fmt.Errorf("life %s was distilled %d times", d.Life, len(fresh.OfLife(d.Life)))
-		}
-	}
-	return fresh.Size(), nil
-}
-
 // Prove proves that a distillate is in the lineage as it is now, or is not.
 func (p *Projections) Prove(d lineage.Digest) (lineage.Proof, error) {
 	p.mu.Lock()
