@@ -220,11 +220,8 @@ func (p *Projections) keepDraft(ctx context.Context, n int64, window time.Durati
 // and said, as far as this process knows it, or else as far as the store still has it. Then
 // it is partial: of a text there may be a gist, and of what was recalled nothing.
 func (p *Projections) traceOf(life lives.Life) (distil.Trace, error) {
-	p.mu.Lock()
-	mine := p.ended
-	p.mu.Unlock()
-	if mine != nil && mine.life.Sequence == life.Sequence {
-		return distil.Trace{Acts: slices.Clone(mine.trace.Acts), Partial: mine.trace.Partial}, nil
+	if trace, mine := p.traceInMemory(life.Sequence); mine {
+		return trace, nil
 	}
 	journal, trace, err := distil.OpenJournal(p.journalPath(life.Sequence))
 	if err != nil {
@@ -245,6 +242,17 @@ func (p *Projections) traceOf(life lives.Life) (distil.Trace, error) {
 		trace.Add(distil.Act{Kind: distil.Said, Text: text})
 	}
 	return trace, err
+}
+
+// traceInMemory is a copy of the trace of the last life that was lived here, since a
+// withdrawal may clear that at any time.
+func (p *Projections) traceInMemory(n int64) (distil.Trace, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended == nil || p.ended.life.Sequence != n {
+		return distil.Trace{}, false
+	}
+	return distil.Trace{Acts: slices.Clone(p.ended.trace.Acts), Partial: p.ended.trace.Partial}, true
 }
 
 // mayPersist tells whether the person lets rules be made of an act (S-1).
@@ -393,7 +401,8 @@ func (p *Projections) judge(next *lives.Life) (values []Value, merged *lineage.L
 	}
 	out := &lineage.Distillate{
 		Schema: lineage.Schema, Life: next.ID, Identity: next.Identity, Nonce: next.Nonce, Manifest: next.Manifest, Base: next.Base,
-		Dispositions: rules, Satisfaction: s, Polarity: lineage.PolarityOf(s.Valence), Consent: next.Consent, Sequence: next.Sequence,
+		Dispositions: rules, Satisfaction: s, Polarity: lineage.PolarityOf(s.Valence), Sequence: next.Sequence,
+		Consent: p.consents.Head().ID, // by which it is kept, not that of its birth
 	}
 	if out.ID, err = newID(); err != nil {
 		return nil, nil, err

@@ -169,7 +169,7 @@ func (p *Projections) draftOf(n int64) (d draft, there bool, err error) {
 
 // Purge destroys what is kept of lives of categories whose storage is denied: in the trace
 // of one that is lived, or not distilled yet, and what waits for a judgement, of which no
-// byte is left in the store. A life of which no rule is left then is over. It tells how
+// byte is left in the store, the signals of how it went with it. A life of which no rule is left then is over. It tells how
 // much there was. Done again, it does what is left of it. Errors: those of the store and of
 // the disk.
 func (p *Projections) Purge(ctx context.Context, gone ...consent.Category) ([]LivesHeld, error) {
@@ -179,7 +179,7 @@ func (p *Projections) Purge(ctx context.Context, gone ...consent.Category) ([]Li
 	})
 	p.mu.Unlock()
 	held, err := p.Held(gone...)
-	if err != nil || len(held) == 0 {
+	if err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
@@ -243,11 +243,12 @@ func (p *Projections) purgeDrafts(ctx context.Context, gone []consent.Category) 
 		if !there && err == nil {
 			continue
 		}
+		signals := len(d.Signals)
 		rules := d.only(func(c consent.Category) bool { return !slices.Contains(gone, c) })
 		switch {
-		case err == nil && rules == 0:
+		case err == nil && rules == 0 && len(d.Signals) == signals:
 			continue
-		case err == nil && len(d.Worked)+len(d.Failed) > 0:
+		case err == nil && (rules == 0 || len(d.Worked)+len(d.Failed) > 0):
 			v, err := encode(draftName(l.Sequence), d)
 			if err != nil {
 				return err
