@@ -244,17 +244,6 @@ func (p *Projections) traceOf(life lives.Life) (distil.Trace, error) {
 	return trace, err
 }
 
-// traceInMemory is a copy of the trace of the last life that was lived here, since a
-// withdrawal may clear that at any time.
-func (p *Projections) traceInMemory(n int64) (distil.Trace, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.ended == nil || p.ended.life.Sequence != n {
-		return distil.Trace{}, false
-	}
-	return distil.Trace{Acts: slices.Clone(p.ended.trace.Acts), Partial: p.ended.trace.Partial}, true
-}
-
 // mayPersist tells whether the person lets rules be made of an act (S-1).
 func (p *Projections) mayPersist(a distil.Act) bool {
 	p.mu.Lock()
@@ -404,13 +393,13 @@ func (p *Projections) judge(next *lives.Life) (values []Value, merged *lineage.L
 		Dispositions: rules, Satisfaction: s, Polarity: lineage.PolarityOf(s.Valence), Sequence: next.Sequence,
 		Consent: p.consents.Head().ID, // by which it is kept, not that of its birth
 	}
-	if out.ID, err = newID(); err != nil {
-		return nil, nil, err
-	}
 	if p.key == nil {
 		if p.key, err = deviceKey(p.o.Dir); err != nil {
 			return nil, nil, err
 		}
+	}
+	if out.ID, err = newIDAfter(p.idsDistilled()...); err != nil {
+		return nil, nil, err
 	}
 	if err := out.Sign(p.key); err != nil {
 		return nil, nil, err

@@ -486,39 +486,6 @@ func TestExcisedIsFoundByNumber(t *testing.T) {
 	}
 }
 
-// A life of this device is found by its id where it left nothing in the lineage, too; one
-// that could not be born is none.
-func TestALifeThatLeftNothingIsFound(t *testing.T) {
-	w, p := endedWorld(t, 1)
-	if err := p.Birth(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.end(p, lineage.Million); err != nil {
-		t.Fatal(err)
-	}
-	w.text = "mission = 3"
-	if err := p.Birth(t.Context()); !errors.Is(err, ErrUnborn) {
-		t.Fatal(err)
-	}
-	for n := int64(1); n <= 3; n++ {
-		l, err := p.Life(n)
-		if err != nil || (l.Obligation.Status == lives.Met) != (n == 1) {
-			t.Fatalf("%+v, %v", l, err)
-		}
-		for _, name := range []string{l.ID.String(), l.ID.String()[:35]} {
-			if found, err := p.LifeOf(name); (err == nil) != (n < 3) || err == nil && found != l.ID {
-				t.Errorf("life %d by %s: %s, %v", n, name, found, err)
-			}
-		}
-		if _, err := p.DigestOf(l.ID.String()); (err == nil) != (n == 1) || n == 2 && !errors.Is(err, lineage.ErrAbsent) {
-			t.Errorf("life %d: %v", n, err)
-		}
-	}
-	if l, err := p.LifeOf("0"); err == nil {
-		t.Errorf("%s", l)
-	}
-}
-
 // A life that was born with what goes, and waits for its judgement, is told of, and goes
 // with it where that is asked for.
 func TestLivesThatWaitDescendToo(t *testing.T) {

@@ -139,6 +139,17 @@ func (p *Projections) mine(n int64) *living {
 	return nil
 }
 
+// traceInMemory is a copy of the trace of the last life that was lived here, since a
+// withdrawal may clear that at any time.
+func (p *Projections) traceInMemory(n int64) (distil.Trace, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended == nil || p.ended.life.Sequence != n {
+		return distil.Trace{}, false
+	}
+	return distil.Trace{Acts: slices.Clone(p.ended.trace.Acts), Partial: p.ended.trace.Partial}, true
+}
+
 // actsOf is what the trace of a life has, by this process or by its journal, where there
 // is one. Error: a journal that cannot be read.
 func (p *Projections) actsOf(l *lives.Life) (acts []distil.Act, there bool, err error) {
