@@ -41,6 +41,9 @@ type rewriting struct {
 	embedder string
 	// same says that no session loses anything, so that all counts stay as they are.
 	same bool
+	// ofLives says what becomes of each record of lives, owed is put beside them.
+	ofLives func(projection.Value) (projection.Value, bool, error)
+	owed    []projection.Value
 }
 
 func (c *Companion) rewriting(plan chitta.Excised) *rewriting {
@@ -81,6 +84,11 @@ func (w *rewriting) number(n int) (int, bool) {
 		return int(to), true
 	}
 	return n, true
+}
+
+// lost tells whether a session, by its number of before, loses an entry.
+func (w *rewriting) lost(n int) bool {
+	return slices.ContainsFunc(w.plan.Events, func(e chitta.ExcisedEvent) bool { return int(e.Session) == n })
 }
 
 // called is number, with 0 for a session that goes.
@@ -184,11 +192,13 @@ func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Val
 				stays = !slices.ContainsFunc(x.Events, func(e chitta.ExcisedEvent) bool { return owedName(e.Sequence) == v.Name })
 			}
 			if stays {
-				v, err := projection.Renumbered(projection.Value(v), w.called)
+				v, stays, err := w.ofLives(projection.Value(v))
 				if err != nil {
 					return nil, err
 				}
-				out = append(out, chitta.Value(v))
+				if stays {
+					out = append(out, chitta.Value(v))
+				}
 			}
 		}
 	}
@@ -220,6 +230,7 @@ func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Val
 	if err != nil {
 		return nil, err
 	}
+	out = append(out, valuesOf(w.owed)...)
 	return append(out, chitta.Value{Name: valueCurrent, Data: document}, chitta.Value{Name: valueTraces, Data: mark}), nil
 }
 

@@ -48,7 +48,7 @@ func (p *Projections) Immature() []lives.Lack {
 		}
 	}
 	for _, l := range p.sorted() {
-		if l.State == lives.Quarantined {
+		if l.HoldsPin() {
 			miss("quarantined", fmt.Sprintf("life %d is in quarantine", l.Sequence), fmt.Sprintf("jivad lives clear, supersede or discard %d", l.Sequence))
 		}
 	}

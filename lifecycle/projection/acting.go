@@ -92,7 +92,7 @@ func (p *Projections) permit(ctx context.Context, call tools.Call) (*tools.Act, 
 		return nil, nil, Acted{}, ErrNotLiving
 	}
 	p.tick()
-	if err := l.life.MayAct(lives.Moment{}); err != nil {
+	if err := l.life.MayAct(lives.Moment{Over: l.over}); err != nil {
 		l.over = cmp.Or(l.over, reasonOf(l))
 		return nil, nil, Acted{Text: "Refused: " + err.Error(), Refused: []tools.Code{Over}}, nil
 	}
@@ -320,10 +320,7 @@ func (p *Projections) Over(nextDay bool) string {
 		return ""
 	}
 	p.tick()
-	if l.over != "" {
-		return l.over
-	}
-	reason, _ := l.life.Bounds.Over(l.life.Spent, lives.Moment{Quiet: time.Since(l.quiet), NextDay: nextDay})
+	reason, _ := l.life.Bounds.Over(l.life.Spent, lives.Moment{Over: l.over, Quiet: time.Since(l.quiet), NextDay: nextDay})
 	return reason
 }
 

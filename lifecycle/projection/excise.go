@@ -70,34 +70,49 @@ func (p *Projections) buried(life lineage.ID) error {
 	return fmt.Errorf("life %s: %w", life, ErrTombstone)
 }
 
-// LifeOf finds a life of the lineage by what a person calls it: its number on this
-// device, its id or the beginning of that, or that of its distillate. Error: ErrNoLife.
-func (p *Projections) LifeOf(name string) (lineage.ID, error) {
+// LifeOf finds a life of the lineage or of this device by what a person calls it: its number
+// on this device, its id or the beginning of that, or that of its distillate; at least four
+// signs. Error: ErrNoLife.
+func (p *Projections) LifeOf(called string) (lineage.ID, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var n int64
-	if _, err := fmt.Sscanf(name, "%d", &n); err == nil && fmt.Sprint(n) == name {
+	if _, err := fmt.Sscanf(called, "%d", &n); err == nil && fmt.Sprint(n) == called {
 		if l, err := p.life(n); err == nil {
 			return l.ID, nil
 		}
 	}
 	var found []lineage.ID
-	if p.lineage != nil && len(name) >= 4 {
+	if p.lineage != nil && len(called) >= 4 {
 		for _, digest := range p.lineage.Members() {
 			d, _ := p.lineage.Member(digest)
-			fits := strings.HasPrefix(d.Life.String(), name) || strings.HasPrefix(d.ID.String(), name) || strings.HasPrefix(digest.String(), name)
+			fits := strings.HasPrefix(d.Life.String(), called) || strings.HasPrefix(d.ID.String(), called) || strings.HasPrefix(digest.String(), called)
 			if fits && !slices.Contains(found, d.Life) {
 				found = append(found, d.Life)
 			}
 		}
 	}
+	err := p.o.Store.Values(prefixLife, func(name string, data []byte) error { // one that left nothing has no distillate
+		l, err := lives.Decode(data)
+		if err != nil {
+			return unreadable(name, err)
+		}
+		born := l.State != lives.Avyakrta && l.State != lives.Conceived
+		if born && len(called) >= 4 && strings.HasPrefix(l.ID.String(), called) && !slices.Contains(found, l.ID) {
+			found = append(found, l.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		return lineage.ID{}, err
+	}
 	switch len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return lineage.ID{}, fmt.Errorf("%w: %q; jivad lives lists those of this device", ErrNoLife, name)
+		return lineage.ID{}, fmt.Errorf("%w: %q; jivad lives lists those of this device", ErrNoLife, called)
 	}
-	return lineage.ID{}, fmt.Errorf("%w: %q is the beginning of several; give more of it", ErrNoLife, name)
+	return lineage.ID{}, fmt.Errorf("%w: %q is the beginning of several; give more of it", ErrNoLife, called)
 }
 
 // PlanExcision tells what an excision would take out; with descendants those too.
