@@ -148,21 +148,28 @@ func (c *Companion) readManifest() (manifest.Manifest, error) {
 func (c *Companion) found(_ context.Context, m manifest.Manifest) manifest.Found {
 	f := manifest.Found{Embedder: manifest.Model{ID: c.opts.Embedder.ID()}}
 	_ = c.store.View(func(s *fold.State) error { f.StoreEmbedder.ID = s.Embedder; return nil })
-	if c.opts.Model != nil {
-		s := c.opts.Model.State()
-		f.Chat = manifest.Chat{Configured: s.Name, Digest: s.Digest, Away: s.Away}
-		if unmet(s) {
-			f.Chat.Away = "its server has not said yet which model it has"
-		} else if s.Away == "" && (m.Substrate.Chat == "" || m.Substrate.Chat == s.Name) {
-			f.Chat.Name = s.Name
-		}
-	}
+	f.Chat = c.chatFor(m)
 	set, err := tools.Resolve(m.Tools, tools.Surroundings{Workplace: filepath.Join(c.opts.Dir, "life"), Broker: c.opts.Publisher != nil})
 	f.Tools = set
 	if !errors.As(err, &f.ToolFaults) && err != nil {
 		f.ToolFaults = tools.Faults{{What: err.Error()}}
 	}
 	return f
+}
+
+// chatFor is the chat model as it is now, for a manifest.
+func (c *Companion) chatFor(m manifest.Manifest) manifest.Chat {
+	if c.opts.Model == nil {
+		return manifest.Chat{}
+	}
+	s := c.opts.Model.State()
+	out := manifest.Chat{Configured: s.Name, Digest: s.Digest, Away: s.Away}
+	if unmet(s) {
+		out.Away = "its server has not said yet which model it has"
+	} else if s.Away == "" && (m.Substrate.Chat == "" || m.Substrate.Chat == s.Name) {
+		out.Name = s.Name
+	}
+	return out
 }
 
 // seenIn are the texts of a session, and among them what was said to the companion: no
@@ -240,18 +247,22 @@ func (c *Companion) heardFor(p *prepared) []string {
 	return append([]string{quoted}, p.heard...)
 }
 
-// Act does what a model asks for with a tool, where the life may (J-2): see
-// projection.Projections.Act. Where a bound of the life is reached by it, the life ends.
+// Act does something with a tool, where the life may (J-2): see projection.Projections.Act.
+// Where a bound of the life is reached by it, the life ends.
 func (c *Companion) Act(ctx context.Context, call tools.Call) (projection.Acted, error) {
+	return c.acted(ctx, func() (projection.Acted, error) { return c.lives.Act(ctx, call) })
+}
+
+func (c *Companion) acted(ctx context.Context, act func() (projection.Acted, error)) (projection.Acted, error) {
 	c.bear(ctx)
-	out, err := c.lives.Act(ctx, call)
+	out, err := act()
 	if err == nil && c.lives.Over(false) != "" {
 		err = c.do(context.WithoutCancel(ctx), interactive, c.endIfOver)
 	}
 	return out, err
 }
 
-// Offers are the tools that the life may use, as a model is told of them.
+// Offers are the tools that the life may use, whoever thinks in it.
 func (c *Companion) Offers(ctx context.Context) []tools.Offer {
 	c.bear(ctx)
 	return c.lives.Offers()
@@ -305,7 +316,13 @@ func (c *Companion) overBy() string {
 		now, _ := c.opts.Now()
 		nextDay = nextDay || c.lifeDay(l, at) != localDay(now, c.opts.Location, at)
 	}
-	return c.lives.Over(nextDay)
+	if over := c.lives.Over(nextDay); over != "" {
+		return over
+	}
+	if c.estranged(false) {
+		return lives.ByMind
+	}
+	return ""
 }
 
 // distilEnded distils a life that has ended: at once by rules; where a model is to word
