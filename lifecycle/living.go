@@ -62,9 +62,14 @@ func valuesOf(values []projection.Value) []chitta.Value {
 // excised.
 const valueCopies = "lineage/copies"
 
-// Rewrite writes the store anew. That copies of before are to go is written with it.
+// Rewrite writes the store anew. That copies of before are to go is written with it. Where
+// more notes that SOUL.md is cleared of rules, what was said by who knew them goes too.
 func (r records) Rewrite(ctx context.Context, f func(projection.Value) ([]byte, error), more ...projection.Value) error {
-	return r.c.store.RewriteValues(ctx, func(old []chitta.Value) ([]chitta.Value, error) {
+	since, err := r.c.saidWithRules(ctx, more)
+	if err != nil {
+		return err
+	}
+	return r.c.store.RewriteUnsaid(ctx, since, func(old []chitta.Value) ([]chitta.Value, error) {
 		fresh := map[string]bool{valueCopies: true}
 		for _, v := range more {
 			fresh[v.Name] = true

@@ -409,7 +409,7 @@ func (w *rewriting) withdrawn(o owedWithdrawal, entries, gone []categorised, old
 		}
 		out = append(out, v)
 	}
-	mark, err := json.Marshal(traces{firstOf(gone)})
+	mark, err := json.Marshal(traces{FirstSession: firstOf(gone)})
 	if err != nil {
 		return nil, err
 	}
