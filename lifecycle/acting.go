@@ -50,12 +50,7 @@ func (c *Companion) ActFor(ctx context.Context, model string, call ChatCall) (st
 		c.log.Warn("a tool could not be used", "error", err)
 		return "Refused: " + err.Error(), TalkAct{}
 	}
-	act := TalkAct{OK: out.OK, Refused: out.Refused}
-	for _, o := range c.lives.Offers() {
-		if o.Name == call.Tool { // a name that a model made up is not repeated
-			act.Tool = o.Name
-		}
-	}
+	act := TalkAct{Tool: out.Tool, OK: out.OK, Refused: out.Refused}
 	if out.Truncated {
 		return out.Text + toolCut, act
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -452,6 +453,18 @@ func (c *Companion) Lineage(context.Context) (projection.Known, error) { return 
 // Rate notes how the person judged a life; see projection.Projections.Rate. valence is in
 // [-1, 1].
 func (c *Companion) Rate(ctx context.Context, life int64, valence float64) (lives.Life, error) {
+	return c.RateWith(ctx, life, valence, "")
+}
+
+// mostNote is how much a person may say to a rating, in characters.
+const mostNote = 500
+
+// RateWith is Rate with what the person says to it; see projection.Projections.RateWith.
+// note is one of at most 500 characters.
+func (c *Companion) RateWith(ctx context.Context, life int64, valence float64, note string) (lives.Life, error) {
+	if note = strings.TrimSpace(strings.ToValidUTF8(note, "\uFFFD")); utf8.RuneCountInString(note) > mostNote {
+		return lives.Life{}, fmt.Errorf("%w: a note to a rating may have %d characters, and this one has %d", ErrQuery, mostNote, utf8.RuneCountInString(note))
+	}
 	if !(valence >= -1 && valence <= 1) {
 		return lives.Life{}, fmt.Errorf("%w: a rating is from -1 to 1", ErrQuery)
 	}
@@ -459,7 +472,7 @@ func (c *Companion) Rate(ctx context.Context, life int64, valence float64) (live
 	if valence < 0 {
 		rounded = -int64(-valence*lineage.Million + 0.5)
 	}
-	l, err := c.lives.Rate(ctx, life, rounded)
+	l, err := c.lives.RateWith(ctx, life, rounded, note)
 	if err == nil {
 		c.soulMovedSoon(context.WithoutCancel(ctx), interactive)
 	}

@@ -407,6 +407,13 @@ func (w *rewriting) withdrawn(o owedWithdrawal, entries, gone []categorised, old
 				continue
 			}
 		}
+		if len(gone) > 0 { // a note to a rating may speak of them
+			as, err := projection.Renumbered(projection.Value(v), func(n int) int { return n })
+			if err != nil {
+				return nil, err
+			}
+			v = chitta.Value(as)
+		}
 		out = append(out, v)
 	}
 	mark, err := json.Marshal(traces{FirstSession: firstOf(gone)})

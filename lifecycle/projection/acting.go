@@ -23,6 +23,8 @@ type Acted struct {
 	// Text is what the model is told: what the tool gave, or why it was refused. It is
 	// data, never an instruction.
 	Text string
+	// Tool is the one that was asked for, empty where the life has none of that name.
+	Tool string
 	// Refused names the reasons, where it was; OK tells that the tool did what it should.
 	Refused []tools.Code
 	OK      bool
@@ -73,11 +75,12 @@ func (p *Projections) act(ctx context.Context, by *string, call tools.Call) (Act
 	p.acting.Lock()
 	defer p.acting.Unlock()
 	act, life, refused, err := p.permit(ctx, by, call)
+	tool := refused.Tool
 	if err != nil || act == nil {
 		return refused, err
 	}
 	result, failure := life.runner.Run(ctx, act)
-	out := Acted{Text: result.Text, OK: result.OK && failure == nil, Truncated: result.Truncated, Duration: result.Duration}
+	out := Acted{Tool: tool, Text: result.Text, OK: result.OK && failure == nil, Truncated: result.Truncated, Duration: result.Duration}
 	if failure != nil {
 		out.Text = failure.Error()
 	}
@@ -97,17 +100,18 @@ func (p *Projections) permit(ctx context.Context, by *string, call tools.Call) (
 		return nil, nil, Acted{}, ErrNotLiving
 	}
 	p.tick()
+	tool := toolOf(l, call)
 	if err := l.life.MayAct(lives.Moment{}); err != nil {
 		l.over = cmp.Or(l.over, reasonOf(l))
-		return nil, nil, Acted{Text: "Refused: " + err.Error(), Refused: []tools.Code{Over}}, nil
+		return nil, nil, Acted{Tool: tool, Text: "Refused: " + err.Error(), Refused: []tools.Code{Over}}, nil
 	}
 	if by != nil && !sameMind(l.life.Mind, *by) {
-		out := Acted{Text: "Refused: the model that asks is not the one that this life was born with.", Refused: []tools.Code{OtherMind}}
+		out := Acted{Tool: tool, Text: "Refused: the model that asks is not the one that this life was born with.", Refused: []tools.Code{OtherMind}}
 		return nil, nil, out, p.refused(ctx, l, out.Refused)
 	}
 	d := tools.Permit(call, l.birth.Grants, l.birth.Set, tools.Gates{Consent: p.consented, Consequence: p.consequence})
 	if !d.Allowed() {
-		out := Acted{Text: d.Text()}
+		out := Acted{Tool: tool, Text: d.Text()}
 		for _, r := range d.Refusals {
 			out.Refused = append(out.Refused, r.Code)
 		}
@@ -126,7 +130,16 @@ func (p *Projections) permit(ctx context.Context, by *string, call tools.Call) (
 		return nil, nil, Acted{}, err
 	}
 	p.keep(l, next)
-	return d.Act, l, Acted{}, nil
+	return d.Act, l, Acted{Tool: tool}, nil
+}
+
+// toolOf is the name of the tool that is asked for, empty where the life has none of it: a
+// name that a model made up is not repeated.
+func toolOf(l *living, call tools.Call) string {
+	if l.birth.Set != nil && slices.Contains(l.birth.Set.Names(), call.Tool) {
+		return call.Tool
+	}
+	return ""
 }
 
 // Over is the code of a refusal since the life is over, OtherMind of one since another

@@ -302,6 +302,7 @@ func (p *Projections) Save(ctx context.Context) error {
 func (p *Projections) Forgotten(ctx context.Context, lost func(n int) bool, number func(n int) int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.dropNotes()
 	of := map[int64]bool{}
 	for _, l := range p.sorted() {
 		of[l.Sequence] = lost(l.Session)
@@ -336,7 +337,7 @@ func (p *Projections) Forgotten(ctx context.Context, lost func(n int) bool, numb
 }
 
 // Renumbered is a record as it is once sessions have other numbers: that of a life has the
-// new one of its session, every other stays as it is.
+// new one of its session, and no note of the person, every other stays as it is.
 func Renumbered(v Value, number func(n int) int) (Value, error) {
 	if !strings.HasPrefix(v.Name, prefixLife) {
 		return v, nil
@@ -345,7 +346,7 @@ func Renumbered(v Value, number func(n int) int) (Value, error) {
 	if err != nil {
 		return v, unreadable(v.Name, err)
 	}
-	l.Session = number(l.Session)
+	l.Session, l.Note = number(l.Session), "" // it may speak of what is forgotten
 	return lifeValue(&l)
 }
 

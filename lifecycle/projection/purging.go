@@ -179,6 +179,12 @@ func (p *Projections) Purge(ctx context.Context, gone ...consent.Category) ([]Li
 	})
 	p.mu.Unlock()
 	held, err := p.Held(gone...)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	err = p.purgeNotes(ctx, gone)
+	p.mu.Unlock()
 	if err != nil || len(held) == 0 {
 		return nil, err
 	}
