@@ -24,6 +24,9 @@ const valueTraces = "forget/traces"
 type traces struct {
 	// FirstSession is the first session whose SOUL.md could know of them, 0 for none.
 	FirstSession int `json:"first_session"`
+	// FirstAnswers is the first session in which rules that go may have been told, 0 where
+	// none go.
+	FirstAnswers int `json:"first_answers,omitempty"`
 }
 
 // rewriting works out, during an excision, the records that the new store
@@ -226,7 +229,7 @@ func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Val
 			return nil, err
 		}
 	}
-	mark, err := json.Marshal(traces{firstSession(x)})
+	mark, err := json.Marshal(traces{FirstSession: firstSession(x)})
 	if err != nil {
 		return nil, err
 	}

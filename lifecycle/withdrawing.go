@@ -407,9 +407,16 @@ func (w *rewriting) withdrawn(o owedWithdrawal, entries, gone []categorised, old
 				continue
 			}
 		}
+		if len(gone) > 0 { // a note to a rating may speak of them
+			as, err := projection.Unnoted(projection.Value(v))
+			if err != nil {
+				return nil, err
+			}
+			v = chitta.Value(as)
+		}
 		out = append(out, v)
 	}
-	mark, err := json.Marshal(traces{firstOf(gone)})
+	mark, err := json.Marshal(traces{FirstSession: firstOf(gone)})
 	if err != nil {
 		return nil, err
 	}

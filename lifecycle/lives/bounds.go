@@ -45,6 +45,7 @@ const (
 	ByStop     = "stop"
 	ByCrash    = "recovery"
 	ByFull     = "journal_full"
+	ByMind     = "other_mind"
 )
 
 // Moment is what is known outside of a life while it runs.
@@ -102,6 +103,8 @@ func (b Bounds) Says(reason string) string {
 		return "the program ended in the middle of it"
 	case ByFull:
 		return "there was no room for more of what it did"
+	case ByMind:
+		return "another model was there than the one that it was born with"
 	}
 	return reason
 }

@@ -327,10 +327,8 @@ func mindOf(c manifest.BornChat) string {
 	switch {
 	case c.Builtin:
 		return Builtin
-	case c.Digest == "":
-		return c.Name
 	}
-	return c.Name + "@" + c.Digest
+	return MindOf(c.Name, c.Digest)
 }
 
 // baseOf is the digest of the base model that an identity is made of (AD-1): as its server

@@ -157,6 +157,11 @@ func (p *Projections) planExcision(gone []lineage.ID, descendants bool) (Excisio
 			plan.Already = append(plan.Already, life)
 		}
 	}
+	for _, list := range []*[]lineage.Digest{&plan.Digests, &plan.Descendants, &plan.Unknown} {
+		if *list == nil {
+			*list = []lineage.Digest{} // not null, in JSON
+		}
+	}
 	plan.Before, plan.After = p.lineage.Head(), p.lineage.Without(plan.Lives...).Head()
 	return plan, nil
 }
@@ -218,7 +223,8 @@ func (p *Projections) Excise(ctx context.Context, gone []lineage.ID, descendants
 		if drop[v.Name] || strings.HasPrefix(v.Name, prefixBatch) {
 			return nil, nil
 		}
-		return v.Data, nil
+		v, err := unnoted(v, func(l lives.Life) bool { return slices.Contains(plan.Lives, l.ID) })
+		return v.Data, err
 	}, values...)
 	if err != nil {
 		return r, err
@@ -266,6 +272,7 @@ func (p *Projections) declineExcised(gone []lineage.ID) (out []*lives.Life, err 
 			continue
 		}
 		next := *l
+		next.Note = ""
 		switch {
 		case l.State == lives.Withdrawn, l.State == lives.Quarantined:
 		case l.State.Living() && p.mine(l.Sequence) == nil: // it broke off, and was not taken up yet

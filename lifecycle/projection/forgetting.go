@@ -69,7 +69,7 @@ func (p *Projections) Forgetting(lost func(n int) bool, number func(n int) int) 
 				return v, false, err
 			}
 		}
-		l.Session = number(l.Session)
+		l.Session, l.Note = number(l.Session), "" // it may speak of what is forgotten
 		v, err = lifeValue(&l)
 		return v, true, err
 	}, owed, nil
@@ -96,6 +96,7 @@ func forgo(l *lives.Life, now lives.Stamp) error {
 func (p *Projections) Forgotten(ctx context.Context, lost func(n int) bool, number func(n int) int) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.dropNotes()
 	cut, err := p.owedCut()
 	if err != nil {
 		return err

@@ -194,6 +194,12 @@ func (p *Projections) Purge(ctx context.Context, gone ...consent.Category) ([]Li
 		return nil, err
 	}
 	p.mu.Lock()
+	err = p.purgeNotes(ctx, gone)
+	p.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tick()
 	for _, l := range p.sorted() {
