@@ -100,6 +100,9 @@ type plan struct {
 	buried map[uint64]bool
 	// wordless are entries that stay and lose their texts.
 	wordless map[uint64]bool
+	// answersSince is the first entry the answer to which may speak of a record that goes;
+	// 0 where none may.
+	answersSince uint64
 }
 
 // number is what session n is called from now on.

@@ -299,8 +299,8 @@ func (s *Store) fillTexts(f *filler, p *plan) error {
 // may have judged long after; and what was answered to it, if that came later than the
 // first that goes. nil where nothing changes.
 func (p *plan) unsaid(seq uint64, data []byte) ([]byte, error) {
-	first := p.firstSpokenOf()
-	if first == 0 || bytes.Equal(data, noText) {
+	first, since := p.firstSpokenOf(), p.answersSince
+	if first == 0 && since == 0 || bytes.Equal(data, noText) {
 		return nil, nil
 	}
 	var t Text
@@ -309,7 +309,7 @@ func (p *plan) unsaid(seq uint64, data []byte) ([]byte, error) {
 	}
 	without := t
 	without.Summary, without.Reason = "", ""
-	if seq > first {
+	if first > 0 && seq > first || since > 0 && seq >= since {
 		without.Answer, without.By = "", ""
 	}
 	if without == t {

@@ -10,6 +10,13 @@ import (
 // and the state stay as they are. Until the new file is in place nothing has changed, and
 // ctx may end it. Copies of before still hold what went, until DropCopies.
 func (s *Store) RewriteValues(ctx context.Context, values func(old []Value) ([]Value, error)) error {
+	return s.RewriteUnsaid(ctx, 0, values)
+}
+
+// RewriteUnsaid is RewriteValues, and takes out what may speak of the records that go: what
+// a model said of any entry, and what was answered to the one at since in the log and to
+// those behind it. With 0 all that stays.
+func (s *Store) RewriteUnsaid(ctx context.Context, since uint64, values func(old []Value) ([]Value, error)) error {
 	return s.anew(ctx, func() error {
 		if s.broken != nil {
 			return s.broken
@@ -18,6 +25,7 @@ func (s *Store) RewriteValues(ctx context.Context, values func(old []Value) ([]V
 		if err != nil {
 			return err
 		}
+		p.answersSince = since
 		return s.excise(ctx, p, Excision{
 			Values:   func(_ context.Context, _ Excised, old []Value) ([]Value, error) { return values(old) },
 			Progress: func(string, uint64, uint64) {},

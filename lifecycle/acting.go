@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/jivad/jivad/lifecycle/projection"
 	"github.com/jivad/jivad/lifecycle/tools"
 )
 
@@ -13,7 +14,8 @@ const mostRounds = 8
 // conversation has the model answer, and do before that what it asks for with tools, as
 // far as it may. What a tool gives, and why one is refused, is told to the model as data.
 func (c *Companion) conversation(ctx context.Context, messages []ChatMessage, out *TalkReport, pass func(string) error) (ChatEnd, error) {
-	offers := c.Offers(ctx)
+	model := c.opts.Model.State().Name
+	offers := c.OffersTo(ctx, model)
 	for round := 1; ; round++ {
 		var said strings.Builder
 		end, err := c.opts.Model.Chat(ctx, messages, offers, func(piece string) error {
@@ -28,7 +30,7 @@ func (c *Companion) conversation(ctx context.Context, messages []ChatMessage, ou
 			if ctx.Err() != nil {
 				return end, ctx.Err()
 			}
-			text, act := c.ActFor(ctx, call)
+			text, act := c.ActFor(ctx, model, call)
 			out.Acts = append(out.Acts, act)
 			messages = append(messages, ChatMessage{Role: "tool", Content: text, Tool: call.Tool, Call: call.ID})
 		}
@@ -38,19 +40,17 @@ func (c *Companion) conversation(ctx context.Context, messages []ChatMessage, ou
 	}
 }
 
-// ActFor does what a model asks for, and gives what it is told.
-func (c *Companion) ActFor(ctx context.Context, call ChatCall) (string, TalkAct) {
-	out, err := c.Act(ctx, tools.Call{Tool: call.Tool, Arguments: call.Arguments})
+// ActFor does what a model asks for, by its name, where it is the one that thinks in the
+// life, and gives what it is told.
+func (c *Companion) ActFor(ctx context.Context, model string, call ChatCall) (string, TalkAct) {
+	out, err := c.acted(ctx, tools.Call{Tool: call.Tool, Arguments: call.Arguments}, func() (projection.Acted, error) {
+		return c.lives.ActBy(ctx, c.mindOf(model), tools.Call{Tool: call.Tool, Arguments: call.Arguments})
+	})
 	if err != nil {
 		c.log.Warn("a tool could not be used", "error", err)
 		return "Refused: " + err.Error(), TalkAct{}
 	}
-	act := TalkAct{OK: out.OK, Refused: out.Refused}
-	for _, o := range c.lives.Offers() {
-		if o.Name == call.Tool { // a name that a model made up is not repeated
-			act.Tool = o.Name
-		}
-	}
+	act := TalkAct{Tool: out.Tool, OK: out.OK, Refused: out.Refused}
 	if out.Truncated {
 		return out.Text + toolCut, act
 	}

@@ -134,7 +134,7 @@ func valuesForgetting(old []chitta.Value, g claims.Goes, leaving claims.Leaving,
 	}
 	left = markCopies(left)
 	if leaving.Shown {
-		mark, err := json.Marshal(traces{leaving.Session})
+		mark, err := json.Marshal(traces{FirstSession: leaving.Session})
 		if err != nil {
 			return nil, err
 		}

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
+	"github.com/jivad/jivad/chitta"
+	"github.com/jivad/jivad/lifecycle/lives"
 	"github.com/jivad/jivad/lifecycle/projection"
 	"github.com/jivad/jivad/soul"
 	"github.com/jivad/jivad/soul/lineage"
@@ -38,9 +41,10 @@ func (c *Companion) livesCalled(names []string) ([]lineage.ID, error) {
 // Excise takes lives out of the lineage as if they had never been distilled (S-5): chain
 // and versions are those without them, and nothing of what they taught is in the data
 // folder any more: the store's file is written anew, SOUL.md too, and its versions and the
-// backups that knew of it go. The open session, and the life that is lived, end first. Where
-// nothing of the lives is left since they were excised before, only what a crash left undone
-// then is done, and the record is that of then.
+// backups that knew of it go, and what a model said that may have known of it: of any entry,
+// and in answers of the sessions since. The open session, and the life that is lived, end
+// first. Where nothing of the lives is left since they were excised before, only what a crash
+// left undone then is done, and the record is that of then.
 func (c *Companion) Excise(ctx context.Context, names []string, descendants bool, who string) (r projection.ExcisionRecord, err error) {
 	gone, err := c.livesCalled(names)
 	if err != nil {
@@ -140,15 +144,65 @@ func (c *Companion) withoutRules(without *lineage.Lineage) (values []projection.
 	if err != nil {
 		return nil, nil, err
 	}
+	s.Voice, s.VoiceBy = "", "" // who said it had read the rules
 	s.LineageVersion = records[len(records)-1].Lineage
 	s.Rules, s.Unresolved = linesOf(lineage.Render(without.Rules()))
 	doc, err := soul.Render(s, c.opts.SoulBytes)
 	if err != nil {
 		return nil, nil, err
 	}
-	mark, err := json.Marshal(traces{first})
+	answers, err := c.firstTold(first, there)
 	if err != nil {
 		return nil, nil, err
 	}
+	mark, err := json.Marshal(traces{FirstSession: first, FirstAnswers: answers})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range spokenOfRules {
+		values = append(values, projection.Value{Name: name})
+	}
 	return append(values, projection.Value{Name: valueCurrent, Data: doc}, projection.Value{Name: valueTraces, Data: mark}), records, nil
+}
+
+// spokenOfRules are the records that may repeat rules: a model's words of the last session,
+// which is not narrated again, and the runs of words of answers and of SOUL.md.
+var spokenOfRules = []string{valueVoice, valueNarrate, valueOwnWords, valueOwnSoul}
+
+// firstTold is the first session in which rules may have been told that are not of the
+// versions that are there. It is the first whose SOUL.md knows them, or the one after that:
+// the last SOUL.md before a judgement is written once more with it.
+func (c *Companion) firstTold(first int, there map[string]bool) (int, error) {
+	all, err := c.lives.Lives(math.MaxInt)
+	if err != nil {
+		return 0, err
+	}
+	all = slices.DeleteFunc(all, func(l lives.Life) bool { return l.Session != first })
+	knew := func(l lives.Life) bool { return !there[l.Base.String()] }
+	if len(all) == 0 || slices.ContainsFunc(all, knew) {
+		return first, nil
+	}
+	return first + 1, nil
+}
+
+// saidWithRules is the first entry of the sessions in which rules that go were told: what a
+// model answered since may speak of them, and what it said of entries (D-24). 0 where they
+// were told in none. values are those of withoutRules.
+func (c *Companion) saidWithRules(ctx context.Context, values []projection.Value) (since uint64, err error) {
+	i := slices.IndexFunc(values, func(v projection.Value) bool { return v.Name == valueTraces && v.Data != nil })
+	if i < 0 {
+		return 0, nil
+	}
+	var t traces
+	if err := unmarshal(valueTraces, values[i].Data, &t); err != nil || t.FirstAnswers == 0 {
+		return 0, err
+	}
+	since = c.store.Snapshot().Sequence + 1 // nothing was answered in them, perhaps
+	err = c.store.Experiences(ctx, func(x chitta.Experience) error {
+		if int(x.Session) >= t.FirstAnswers {
+			since = min(since, x.Sequence)
+		}
+		return nil
+	})
+	return since, err
 }

@@ -153,7 +153,6 @@ func (c *Companion) lookAfterExcision(ctx context.Context, words []string, befor
 			return err
 		}
 		missed.notIn(t.Body)
-		missed.notIn(t.Answer)
 		return nil
 	})
 	if err != nil {

@@ -253,6 +253,9 @@ func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, match map
 		return r, err
 	}
 	r.Claims = rest.leaving.Claims
+	if rest.ofLives, rest.owed, err = c.lives.Forgetting(rest.lost, rest.called); err != nil {
+		return r, err
+	}
 	var x chitta.Excised
 	err = c.claims.Exclusively(ctx, func() (err error) {
 		x, err = c.store.Excise(ctx, chitta.Excision{
@@ -272,13 +275,9 @@ func (c *Companion) takeOut(ctx context.Context, chosen []ForgetEntry, match map
 	// where a crash keeps it from being done now.
 	c.goOnWith(rest)
 	ctx = context.WithoutCancel(ctx)
-	lost := map[int]bool{}
-	for _, e := range planned.Events {
-		lost[int(e.Session)] = true
-	}
-	if err := c.lives.Forgotten(ctx, func(n int) bool { return lost[n] }, rest.called); err != nil {
-		c.problem(fmt.Sprintf("what the life did before the forgetting could not be destroyed: %v", err))
-		return r, fmt.Errorf("forgotten in the store, but the trace of the life is still there: %w", err)
+	if err := c.lives.Forgotten(ctx, rest.lost, rest.called); err != nil {
+		c.problem(fmt.Sprintf("what the life did before the forgetting could not be destroyed; it is tried again at the next start: %v", err))
+		return r, fmt.Errorf("forgotten in the store, but the trace of the life is still there; it is tried again at the next start: %w", err)
 	}
 	defer c.backupSoon() // those of before are gone
 	versions, err := c.clearTraces(ctx)

@@ -91,7 +91,7 @@ func (c *Companion) historyOf(notes []Note, report *ImportReport) ([]*prepared, 
 	}
 	fresh := map[*prepared]bool{}
 	for _, source := range sources {
-		left, err := c.compare(source, bySource[source], likeEdit)
+		left, err := c.compare(source, bySource[source], c.editsIn(source))
 		if err != nil {
 			return nil, err
 		}

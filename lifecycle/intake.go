@@ -243,6 +243,11 @@ func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error
 	if p.replaces != 0 {
 		return c.edit(ctx, p)
 	}
+	if p.policy == live && c.estranged(false) { // it is an entry of the next life
+		if err := c.endIfOver(ctx); err != nil {
+			c.problem(fmt.Sprintf("the life that is over could not be ended; it is tried again: %v", err))
+		}
+	}
 	b, err := c.ensureSession(ctx, p)
 	if err != nil {
 		return Receipt{}, err

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -62,9 +63,14 @@ func valuesOf(values []projection.Value) []chitta.Value {
 // excised.
 const valueCopies = "lineage/copies"
 
-// Rewrite writes the store anew. That copies of before are to go is written with it.
+// Rewrite writes the store anew. That copies of before are to go is written with it. Where
+// more notes that SOUL.md is cleared of rules, what was said by who knew them goes too.
 func (r records) Rewrite(ctx context.Context, f func(projection.Value) ([]byte, error), more ...projection.Value) error {
-	return r.c.store.RewriteValues(ctx, func(old []chitta.Value) ([]chitta.Value, error) {
+	since, err := r.c.saidWithRules(ctx, more)
+	if err != nil {
+		return err
+	}
+	return r.c.store.RewriteUnsaid(ctx, since, func(old []chitta.Value) ([]chitta.Value, error) {
 		fresh := map[string]bool{valueCopies: true}
 		for _, v := range more {
 			fresh[v.Name] = true
@@ -148,21 +154,28 @@ func (c *Companion) readManifest() (manifest.Manifest, error) {
 func (c *Companion) found(_ context.Context, m manifest.Manifest) manifest.Found {
 	f := manifest.Found{Embedder: manifest.Model{ID: c.opts.Embedder.ID()}}
 	_ = c.store.View(func(s *fold.State) error { f.StoreEmbedder.ID = s.Embedder; return nil })
-	if c.opts.Model != nil {
-		s := c.opts.Model.State()
-		f.Chat = manifest.Chat{Configured: s.Name, Digest: s.Digest, Away: s.Away}
-		if unmet(s) {
-			f.Chat.Away = "its server has not said yet which model it has"
-		} else if s.Away == "" && (m.Substrate.Chat == "" || m.Substrate.Chat == s.Name) {
-			f.Chat.Name = s.Name
-		}
-	}
+	f.Chat = c.chatFor(m)
 	set, err := tools.Resolve(m.Tools, tools.Surroundings{Workplace: filepath.Join(c.opts.Dir, "life"), Broker: c.opts.Publisher != nil})
 	f.Tools = set
 	if !errors.As(err, &f.ToolFaults) && err != nil {
 		f.ToolFaults = tools.Faults{{What: err.Error()}}
 	}
 	return f
+}
+
+// chatFor is the chat model as it is now, for a manifest.
+func (c *Companion) chatFor(m manifest.Manifest) manifest.Chat {
+	if c.opts.Model == nil {
+		return manifest.Chat{}
+	}
+	s := c.opts.Model.State()
+	out := manifest.Chat{Configured: s.Name, Digest: s.Digest, Away: s.Away}
+	if unmet(s) {
+		out.Away = "its server has not said yet which model it has"
+	} else if s.Away == "" && (m.Substrate.Chat == "" || m.Substrate.Chat == s.Name) {
+		out.Name = s.Name
+	}
+	return out
 }
 
 // seenIn are the texts of a session, and among them what was said to the companion: no
@@ -244,8 +257,12 @@ func (c *Companion) heardFor(p *prepared) []string {
 // projection.Projections.Act. What a tool gave that reads an instrument becomes evidence.
 // Where a bound of the life is reached by it, the life ends.
 func (c *Companion) Act(ctx context.Context, call tools.Call) (projection.Acted, error) {
+	return c.acted(ctx, call, func() (projection.Acted, error) { return c.lives.Act(ctx, call) })
+}
+
+func (c *Companion) acted(ctx context.Context, call tools.Call, act func() (projection.Acted, error)) (projection.Acted, error) {
 	c.bear(ctx)
-	out, err := c.lives.Act(ctx, call)
+	out, err := act()
 	if err == nil {
 		c.resulted(context.WithoutCancel(ctx), call.Tool, out)
 	}
@@ -255,7 +272,7 @@ func (c *Companion) Act(ctx context.Context, call tools.Call) (projection.Acted,
 	return out, err
 }
 
-// Offers are the tools that the life may use, as a model is told of them.
+// Offers are the tools that the life may use, whoever thinks in it.
 func (c *Companion) Offers(ctx context.Context) []tools.Offer {
 	c.bear(ctx)
 	return c.lives.Offers()
@@ -309,7 +326,13 @@ func (c *Companion) overBy() string {
 		now, _ := c.opts.Now()
 		nextDay = nextDay || c.lifeDay(l, at) != localDay(now, c.opts.Location, at)
 	}
-	return c.lives.Over(nextDay)
+	if over := c.lives.Over(nextDay); over != "" {
+		return over
+	}
+	if c.estranged(false) {
+		return lives.ByMind
+	}
+	return ""
 }
 
 // distilEnded distils a life that has ended: at once by rules; where a model is to word
@@ -434,6 +457,18 @@ func (c *Companion) Lineage(context.Context) (projection.Known, error) { return 
 // Rate notes how the person judged a life; see projection.Projections.Rate. valence is in
 // [-1, 1].
 func (c *Companion) Rate(ctx context.Context, life int64, valence float64) (lives.Life, error) {
+	return c.RateWith(ctx, life, valence, "")
+}
+
+// mostNote is how much a person may say to a rating, in characters.
+const mostNote = 500
+
+// RateWith is Rate with what the person says to it; see projection.Projections.RateWith.
+// note is one of at most 500 characters.
+func (c *Companion) RateWith(ctx context.Context, life int64, valence float64, note string) (lives.Life, error) {
+	if note = strings.TrimSpace(strings.ToValidUTF8(note, "\uFFFD")); utf8.RuneCountInString(note) > mostNote {
+		return lives.Life{}, fmt.Errorf("%w: a note to a rating may have %d characters, and this one has %d", ErrQuery, mostNote, utf8.RuneCountInString(note))
+	}
 	if !(valence >= -1 && valence <= 1) {
 		return lives.Life{}, fmt.Errorf("%w: a rating is from -1 to 1", ErrQuery)
 	}
@@ -441,7 +476,7 @@ func (c *Companion) Rate(ctx context.Context, life int64, valence float64) (live
 	if valence < 0 {
 		rounded = -int64(-valence*lineage.Million + 0.5)
 	}
-	l, err := c.lives.Rate(ctx, life, rounded)
+	l, err := c.lives.RateWith(ctx, life, rounded, note)
 	if err == nil {
 		c.soulMovedSoon(context.WithoutCancel(ctx), interactive)
 	}

@@ -36,8 +36,14 @@ argv = ["/usr/bin/test", "{{way}}", "=", "zigzagwise"]
 
 func (w *world) lived(t *testing.T) *lifecycle.Companion {
 	t.Helper()
+	return w.livedFrom(t, searching)
+}
+
+// livedFrom is a companion that lives by a manifest.
+func (w *world) livedFrom(t *testing.T, manifest string) *lifecycle.Companion {
+	t.Helper()
 	w.opts.Lives = true
-	if err := os.WriteFile(filepath.Join(w.dir, lifecycle.ManifestFile), []byte(searching), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(w.dir, lifecycle.ManifestFile), []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return w.live(t)

@@ -2,8 +2,14 @@ package lifecycle
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
+
+	"github.com/jivad/jivad/lifecycle/lives"
+	"github.com/jivad/jivad/lifecycle/manifest"
+	"github.com/jivad/jivad/lifecycle/projection"
+	"github.com/jivad/jivad/lifecycle/tools"
 )
 
 // Who thinks in a life, and with the first of all lives which base model the identity is
@@ -15,12 +21,15 @@ const (
 	meetingTime = 3 * time.Second
 	// meetAgain is how long births then go without.
 	meetAgain = 30 * time.Second
+	// trustedFor is how long a look is trusted by those who would have a model act.
+	trustedFor = 5 * time.Second
 )
 
-// meeting is held while a birth waits for the server.
+// meeting is held while somebody waits for the server. last is when a birth looked at it,
+// next when it is looked at again before a model is told of tools.
 type meeting struct {
-	mu   sync.Mutex
-	last time.Time
+	mu         sync.Mutex
+	last, next time.Time
 }
 
 // unmet tells of a model of which nobody knows yet whether it is there.
@@ -41,4 +50,74 @@ func (c *Companion) meetModel(ctx context.Context) {
 	defer stop()
 	lookAt(looking, c.opts.Model)
 	c.meeting.last = time.Now()
+}
+
+// seeModel looks at the model's server where that was not done lately, for meetingTime at
+// most: another model may be under the name since.
+func (c *Companion) seeModel(ctx context.Context) {
+	c.meeting.mu.Lock()
+	defer c.meeting.mu.Unlock()
+	if time.Now().Before(c.meeting.next) {
+		return
+	}
+	looking, stop := context.WithTimeout(ctx, meetingTime)
+	defer stop()
+	s, _ := lookAt(looking, c.opts.Model)
+	if ctx.Err() != nil {
+		return
+	}
+	c.meeting.next = time.Now().Add(trustedFor)
+	if looking.Err() != nil || s.Away != "" {
+		c.meeting.next = time.Now().Add(meetAgain)
+	}
+}
+
+// mindOf names the model that answers under a name, as lives name who thinks in them; empty
+// where that is not known, or it is another than the configured one.
+func (c *Companion) mindOf(model string) string {
+	if c.opts.Model == nil {
+		return ""
+	}
+	s := c.opts.Model.State()
+	if !manifest.SameModel(model, s.Name) || !s.Met && (s.Digest == "" || s.Away != "") {
+		return ""
+	}
+	return projection.MindOf(s.Name, s.Digest)
+}
+
+// estranged tells whether the life that is lived is to end since the model that is there is
+// another one than thinks in it; see projection.Projections.Estranged.
+func (c *Companion) estranged(toAnswer bool) bool {
+	return c.opts.Model != nil && c.lives.Estranged(c.chatFor, toAnswer)
+}
+
+// OffersTo are the tools that a model may be told of that is to answer somebody, by its
+// name: those of the life, where it is that model which thinks in it (J-1). A life in which
+// another one thinks ends before, and the next is born with the model that is there.
+func (c *Companion) OffersTo(ctx context.Context, model string) []tools.Offer {
+	if !c.opts.Lives || c.opts.Model == nil || !manifest.SameModel(model, c.opts.Model.State().Name) {
+		return nil
+	}
+	c.seeModel(ctx)
+	if c.estranged(true) {
+		if err := c.do(ctx, interactive, c.endEstranged); err != nil && ctx.Err() == nil {
+			c.problem(fmt.Sprintf("a life in which another model thinks could not be ended; it is tried again: %v", err))
+		}
+	}
+	offers := c.Offers(ctx)
+	if !c.lives.ThoughtBy(c.mindOf(model)) {
+		return nil
+	}
+	return offers
+}
+
+// endEstranged ends a life in which another model thinks than is to answer.
+func (c *Companion) endEstranged(ctx context.Context) error {
+	if !c.estranged(true) {
+		return nil
+	}
+	if s := c.session(); s.Open && c.livesIn(int(s.Number)) {
+		return c.withdraw(ctx, lives.ByMind)
+	}
+	return c.endLife(ctx, lives.ByMind)
 }

@@ -45,6 +45,11 @@ func (c *Companion) modelChanged(ctx context.Context, s ModelState) {
 		return err
 	})
 	c.unrecorded.Store(err != nil)
+	if c.estranged(false) {
+		if err := c.do(ctx, interactive, c.endIfOver); err != nil && ctx.Err() == nil {
+			c.problem(fmt.Sprintf("the life that is over could not be ended; it is tried again: %v", err))
+		}
+	}
 	if err != nil && ctx.Err() == nil {
 		c.log.Warn("which model judges could not be recorded; it is tried again", "error", err)
 	}

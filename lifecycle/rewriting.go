@@ -25,6 +25,9 @@ const valueTraces = "forget/traces"
 type traces struct {
 	// FirstSession is the first session whose SOUL.md could know of them, 0 for none.
 	FirstSession int `json:"first_session"`
+	// FirstAnswers is the first session in which rules that go may have been told, 0 where
+	// none go.
+	FirstAnswers int `json:"first_answers,omitempty"`
 }
 
 // rewriting works out, during an excision, the records that the new store
@@ -45,6 +48,9 @@ type rewriting struct {
 	leaving claims.Leaving
 	// same says that no session loses anything, so that all counts stay as they are.
 	same bool
+	// ofLives says what becomes of each record of lives, owed is put beside them.
+	ofLives func(projection.Value) (projection.Value, bool, error)
+	owed    []projection.Value
 }
 
 func (c *Companion) rewriting(ctx context.Context, plan chitta.Excised, goes claims.Goes) (*rewriting, error) {
@@ -89,6 +95,11 @@ func (w *rewriting) number(n int) (int, bool) {
 		return int(to), true
 	}
 	return n, true
+}
+
+// lost tells whether a session, by its number of before, loses an entry.
+func (w *rewriting) lost(n int) bool {
+	return slices.ContainsFunc(w.plan.Events, func(e chitta.ExcisedEvent) bool { return int(e.Session) == n })
 }
 
 // called is number, with 0 for a session that goes.
@@ -195,11 +206,13 @@ func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Val
 				stays = !slices.ContainsFunc(x.Events, func(e chitta.ExcisedEvent) bool { return owedName(e.Sequence) == v.Name })
 			}
 			if stays {
-				v, err := projection.Renumbered(projection.Value(v), w.called)
+				v, stays, err := w.ofLives(projection.Value(v))
 				if err != nil {
 					return nil, err
 				}
-				out = append(out, chitta.Value(v))
+				if stays {
+					out = append(out, chitta.Value(v))
+				}
 			}
 		}
 	}
@@ -227,10 +240,11 @@ func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Val
 			return nil, err
 		}
 	}
-	mark, err := json.Marshal(traces{w.leaving.Since(firstSession(x))})
+	mark, err := json.Marshal(traces{FirstSession: w.leaving.Since(firstSession(x))})
 	if err != nil {
 		return nil, err
 	}
+	out = append(out, valuesOf(w.owed)...)
 	out, err = withForgottenClaims(out, w.leaving.IDs)
 	return append(out, chitta.Value{Name: valueCurrent, Data: document}, chitta.Value{Name: valueTraces, Data: mark}), err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jivad/jivad/gate/evidence"
 	"github.com/jivad/jivad/lifecycle"
+	"github.com/jivad/jivad/lifecycle/tools"
 )
 
 const leaks = `
@@ -234,7 +235,10 @@ otherwise = "Pump 3 has its pressure."
 				t.Fatal(err)
 			}
 		}
-		_, act := c.ActFor(t.Context(), lifecycle.ChatCall{Tool: "gauge", Arguments: fmt.Appendf(nil, `{"path": %q}`, file)})
+		act, err := c.Act(t.Context(), tools.Call{Tool: "gauge", Arguments: fmt.Appendf(nil, `{"path": %q}`, file)})
+		if err != nil {
+			t.Fatal(err)
+		}
 		if act.OK != (x.gives != "") {
 			t.Fatalf("%+v", act)
 		}

@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/jivad/jivad/chitta"
@@ -16,6 +18,17 @@ type editRule func(c *Companion, gone uint64, now string) bool
 // anyEdit: in the watched folder the file is the person's, so whatever stands
 // in an entry's place now is its new wording.
 func anyEdit(*Companion, uint64, string) bool { return true }
+
+// editsIn is the rule for a source that is imported: that of the watched folder for a file
+// of it, so that it comes to the same whether it is imported or watched.
+func (c *Companion) editsIn(source string) editRule {
+	if c.opts.Diary != "" && filepath.IsLocal(source) {
+		if info, err := os.Lstat(filepath.Join(c.opts.Diary, source)); err == nil && info.Mode().IsRegular() {
+			return anyEdit
+		}
+	}
+	return likeEdit
+}
 
 // likeEdit: a path that is imported again may hold something else by now, so
 // the new wording must share half of its words with the old one.

@@ -52,7 +52,7 @@ func (s *scripted) worked(tried []string) bool {
 // a rule of the lives after it, which take one call.
 func TestTalkUsesTools(t *testing.T) {
 	w := newWorld(t)
-	m := &scripted{}
+	m := &scripted{wise: wise{digest: strings.Repeat("ab", 32)}}
 	w.opts.Model = m
 	c := w.lived(t)
 	for n := 1; n <= 3; n++ {
@@ -81,7 +81,7 @@ func TestTalkUsesTools(t *testing.T) {
 // A model that asks without end has to answer at last.
 func TestTalkUsesToolsWithoutEnd(t *testing.T) {
 	w := newWorld(t)
-	m := &scripted{endless: true}
+	m := &scripted{wise: wise{digest: strings.Repeat("ab", 32)}, endless: true}
 	w.opts.Model = m
 	c := w.lived(t)
 	r, err := c.Talk(t.Context(), lifecycle.TalkRequest{Said: "Where?"}, func(string) error { return nil })

@@ -420,9 +420,16 @@ func (w *rewriting) withdrawn(o owedWithdrawal, entries, gone []categorised, old
 				continue
 			}
 		}
+		if len(gone) > 0 { // a note to a rating may speak of them
+			as, err := projection.Unnoted(projection.Value(v))
+			if err != nil {
+				return nil, err
+			}
+			v = chitta.Value(as)
+		}
 		out = append(out, v)
 	}
-	mark, err := json.Marshal(traces{w.leaving.Since(firstOf(gone))})
+	mark, err := json.Marshal(traces{FirstSession: w.leaving.Since(firstOf(gone))})
 	if err != nil {
 		return nil, err
 	}

@@ -144,13 +144,15 @@ argv = ["/usr/bin/seq", "3"]
 	if err := os.WriteFile(filepath.Join(w.dir, lifecycle.ManifestFile), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	m := &wise{digest: strings.Repeat("ab", 32)}
+	w.opts.Model = m
 	c := w.live(t)
 	c.Offers(t.Context())
 	const cut = "the tool gave more than it may"
-	if text, act := c.ActFor(t.Context(), lifecycle.ChatCall{Tool: "much"}); !act.OK || !strings.HasPrefix(text, "1\n2\n") || !strings.Contains(text, cut) {
+	if text, act := c.ActFor(t.Context(), "wise:1", lifecycle.ChatCall{Tool: "much"}); !act.OK || !strings.HasPrefix(text, "1\n2\n") || !strings.Contains(text, cut) {
 		t.Errorf("%q, %+v", text, act)
 	}
-	if text, act := c.ActFor(t.Context(), lifecycle.ChatCall{Tool: "little"}); !act.OK || strings.Contains(text, cut) {
+	if text, act := c.ActFor(t.Context(), "wise:1", lifecycle.ChatCall{Tool: "little"}); !act.OK || strings.Contains(text, cut) {
 		t.Errorf("%q, %+v", text, act)
 	}
 }

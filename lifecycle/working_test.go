@@ -492,3 +492,27 @@ func TestNothingIsAcceptedAfterTheEnd(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A file of the watched folder that is imported comes to what watching it comes to: whatever
+// stands in an entry's place is its new wording.
+func TestImportingAFileOfTheDiaryFolderIsWatchingIt(t *testing.T) {
+	w := newWorld(t)
+	w.opts.Diary = t.TempDir()
+	if err := os.WriteFile(filepath.Join(w.opts.Diary, "a.md"), []byte("#"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := w.live(t)
+	for source, want := range map[string]int{"a.md": 1, "b.md": 0, "../a.md": 0, "import:" + filepath.Join(w.opts.Diary, "a.md"): 0} {
+		day := fmt.Sprintf("2024-01-%02d", 1+len(source)%28)
+		note := func(text string) []lifecycle.Note {
+			return []lifecycle.Note{{Text: text + source, Date: day, Source: source}}
+		}
+		if _, err := c.Import(t.Context(), note("We walked along the river in the rain "), nil); err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.Import(t.Context(), note("Nothing else is like it "), nil)
+		if err != nil || r.Edited != want || r.New != 1-want {
+			t.Errorf("%s: %+v, %v", source, r, err)
+		}
+	}
+}

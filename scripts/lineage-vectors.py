@@ -225,19 +225,18 @@ ASKS = "Open questions, on which earlier work was of two minds. Take no side wit
 def render(rules):
     order = [r for r in rules if r["weight"] or r["contested"]]
     order.sort(key=lambda r: (-(r["dispersion"] if r["contested"] else abs(r["weight"])), r["key"]))
-    settled, opened, size = [], [], 0
+    settled, opened, size = [], [], len(LEADS.encode())
     for r in order:
         scope, choice = r["guidance"].split(": ", 1)
         if r["contested"]:
             line, kind, head = f"- {scope}: {choice.rstrip('.!?')}, or not?\n", opened, ASKS
         else:
-            line, kind, head = f"- {scope}: {'avoid' if r['weight'] < 0 else 'prefer'} {choice}\n", settled, LEADS
+            line, kind, head = f"- {scope}: {'avoid' if r['weight'] < 0 else 'prefer'} {choice}\n", settled, ""
         more = len(line.encode()) + (0 if kind else len(head.encode()))
-        if len(settled) + len(opened) == 12 or size + more > 1536:
-            break
-        size += more
-        kind.append(line)
-    return (LEADS if settled else "") + "".join(settled) + (ASKS if opened else "") + "".join(opened)
+        if len(settled) + len(opened) < 12 and size + more <= 1536:
+            size += more
+            kind.append(line)
+    return (LEADS if settled + opened else "") + "".join(settled) + (ASKS if opened else "") + "".join(opened)
 
 
 # --- The chain ---------------------------------------------------------------------
@@ -329,6 +328,13 @@ def vectors():
          [distillate(2, [("tool.quiet", "tool quiet, argument level: low", MILLION)], MILLION, 750_001)],
          [distillate(3, [("tool.quiet", "tool quiet, argument level: low", MILLION)], -MILLION, 249_999)]],
         [make_id("life", 1)])
+    yield "open", vector(
+        "Where all is a question it is said first what it is about.",
+        [[distillate(0, rule("indexed"), MILLION)], [distillate(1, rule("nested"), -MILLION)]])
+    yield "room", vector(
+        "A rule for which there is no room is left out, and a weaker one that is shorter is not.",
+        [[distillate(n, [(f"tool.t{n}", f"tool t{n}, argument way: " + f"{n}" * 215, MILLION)], 900_000 - n) for n in range(7)],
+         [distillate(7, [("tool.t7", "tool t7, argument way: short", MILLION)], 700_000)]])
     yield "sign", vector(
         "A rule that is preferred has the words of those who preferred it, however loud the others are.",
         [[distillate(n, rule("indexed"), 500_000) for n in range(4)], [distillate(4, rule("nested"), -MILLION)]],

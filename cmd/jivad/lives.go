@@ -252,6 +252,9 @@ func tellLife(p *printer, l lifecycle.Life, known livesKnown) {
 	}
 	p.long("bounds", boundsLine(l.Bounds))
 	p.row("rating", "%s", ratingOf(l))
+	if l.Note != "" {
+		p.long("note", oneLine(l.Note))
+	}
 	tellObligation(p, l)
 	p.row("manifest", "%s", l.Manifest)
 	if l.Base != (lineage.Digest{}) {

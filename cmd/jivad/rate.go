@@ -16,14 +16,18 @@ import (
 )
 
 func (a *app) rateVerb() *cobra.Command {
-	return &cobra.Command{
+	var note string
+	cmd := &cobra.Command{
 		Use:   "rate [LIFE] VALUE",
 		Short: "Judge a life, from -1 (bad) to 1 (good)",
 		Long: `Says how content you are with a life: what it taught gets your judgement as its weight, and
 nothing else. Without LIFE it is the one that is lived now, or else the last that waits for
 a judgement. A life that is lived may be rated again; one that has ended is distilled with
-your rating at once, and is settled then. How long a life waits for you, lives show tells.`,
-		Example: "  jivad rate 1\n  jivad rate -0.5\n  jivad rate 3 -1",
+your rating at once, and is settled then. How long a life waits for you, lives show tells.
+
+What you say with --note is kept with the life, and shown with it; it changes no weight, and
+no rule is made of it. It goes when you forget anything, or excise the life.`,
+		Example: "  jivad rate 1\n  jivad rate -0.5\n  jivad rate 3 -1 --note 'It asked before each step.'",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return fmt.Errorf("%s takes the number of a life, if not the last, and a value from -1 to 1", cmd.CommandPath())
@@ -42,17 +46,24 @@ your rating at once, and is settled then. How long a life waits for you, lives s
 				}
 			}
 			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
-				l, err := c.Rate(ctx, life, value)
+				l, err := c.RateWith(ctx, life, value, note)
 				if errors.Is(err, lifecycle.ErrSettled) {
 					return fmt.Errorf("%w; a life is rated while it is lived or waits for it (jivad lives), and what a settled one taught goes with jivad excise", err)
 				}
 				if err != nil {
 					return err
 				}
-				return a.answer(l, func(p *printer) { tellRated(p, l) })
+				return a.answer(l, func(p *printer) {
+					tellRated(p, l)
+					if l.Note == "" && strings.TrimSpace(note) != "" {
+						p.line("Your note is not kept: you do not let communications be stored (jivad consent show).")
+					}
+				})
 			})
 		},
 	}
+	cmd.Flags().StringVar(&note, "note", "", "what you say to it, at most 500 characters")
+	return cmd
 }
 
 // ratingIn reads a rating. The minus may be the sign of print.
@@ -88,7 +99,7 @@ func negativesLast(args []string) []string {
 	var flags, words []string
 	for i := 0; i < len(args); i++ {
 		switch arg := args[i]; {
-		case slices.Contains([]string{"--config", "--data", "--socket"}, arg) && i+1 < len(args):
+		case slices.Contains([]string{"--config", "--data", "--socket", "--note"}, arg) && i+1 < len(args):
 			flags = append(flags, arg, args[i+1])
 			i++
 		case strings.HasPrefix(arg, "-") && !negative.MatchString(arg):

@@ -38,6 +38,7 @@ type Companion interface {
 	Life(ctx context.Context, number int64) (lifecycle.Life, error)
 	ReleaseLife(ctx context.Context, number int64, how string) (lifecycle.Life, error)
 	Rate(ctx context.Context, life int64, valence float64) (lifecycle.Life, error)
+	RateWith(ctx context.Context, life int64, valence float64, note string) (lifecycle.Life, error)
 	Manifest(context.Context) (lifecycle.ManifestReport, error)
 	Lineage(context.Context) (lifecycle.LineageSummary, error)
 	VerifyLineage(context.Context) (lifecycle.LineageCheck, error)

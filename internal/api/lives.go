@@ -16,6 +16,8 @@ type rating struct {
 	Life int64 `json:"life,omitempty"`
 	// Valence is from -1 to 1.
 	Valence *float64 `json:"valence"`
+	// Note is what the person says to it, at most 500 characters; empty for nothing.
+	Note string `json:"note,omitempty"`
 }
 
 // release leads a life out of quarantine.
@@ -85,7 +87,7 @@ func (s *server) rate(w http.ResponseWriter, r *http.Request) {
 		refuse(w, fmt.Errorf("%w: valence must be a number from -1 to 1", lifecycle.ErrQuery))
 		return
 	}
-	l, err := s.companion.Rate(r.Context(), what.Life, *what.Valence)
+	l, err := s.companion.RateWith(r.Context(), what.Life, *what.Valence, what.Note)
 	answer(w, l, err)
 }
 
@@ -111,7 +113,12 @@ func (c *Client) ReleaseLife(ctx context.Context, number int64, how string) (lif
 
 // Rate notes how the person judged a life.
 func (c *Client) Rate(ctx context.Context, life int64, valence float64) (lifecycle.Life, error) {
-	return send[lifecycle.Life](ctx, c, "rate", rating{life, &valence})
+	return c.RateWith(ctx, life, valence, "")
+}
+
+// RateWith is Rate with what the person says to it.
+func (c *Client) RateWith(ctx context.Context, life int64, valence float64, note string) (lifecycle.Life, error) {
+	return send[lifecycle.Life](ctx, c, "rate", rating{life, &valence, note})
 }
 
 // Manifest tells what the next life would be born with, and what it would lack.

@@ -55,6 +55,14 @@ func (f *fake) Rate(_ context.Context, n int64, valence float64) (lifecycle.Life
 	return life, f.err
 }
 
+func (f *fake) RateWith(ctx context.Context, n int64, valence float64, note string) (lifecycle.Life, error) {
+	if note == "" {
+		return f.Rate(ctx, n, valence)
+	}
+	lifeAsked = []any{n, valence, note}
+	return life, f.err
+}
+
 func (f *fake) Manifest(context.Context) (lifecycle.ManifestReport, error)    { return bornFrom, f.err }
 func (f *fake) Lineage(context.Context) (lifecycle.LineageSummary, error)     { return lineageAt, f.err }
 func (f *fake) VerifyLineage(context.Context) (lifecycle.LineageCheck, error) { return checked, f.err }
@@ -109,6 +117,7 @@ var ofLives = []struct {
 	{asked{"life", func(ctx context.Context, c Companion) (any, error) { return c.Life(ctx, 3) }, life}, []any{int64(3)}},
 	{asked{"release", func(ctx context.Context, c Companion) (any, error) { return c.ReleaseLife(ctx, 3, "clear") }, life}, []any{int64(3), "clear"}},
 	{asked{"rate", func(ctx context.Context, c Companion) (any, error) { return c.Rate(ctx, 3, -0.5) }, life}, []any{int64(3), -0.5}},
+	{asked{"rate with a note", func(ctx context.Context, c Companion) (any, error) { return c.RateWith(ctx, 3, 1, "Good.") }, life}, []any{int64(3), 1.0, "Good."}},
 	{asked{"manifest", func(ctx context.Context, c Companion) (any, error) { return c.Manifest(ctx) }, bornFrom}, nil},
 	{asked{"lineage", func(ctx context.Context, c Companion) (any, error) { return c.Lineage(ctx) }, lineageAt}, nil},
 	{asked{"verify lineage", func(ctx context.Context, c Companion) (any, error) { return c.VerifyLineage(ctx) }, checked}, nil},

@@ -43,7 +43,7 @@ func (e *exchange) offer(ctx context.Context, o *object) {
 	if o.get("tools", &own); len(own) > 0 || e.endpoint != "chat" {
 		return
 	}
-	offers := e.door.opts.Companion.Offers(ctx)
+	offers := e.door.opts.Companion.OffersTo(ctx, e.ask.model)
 	if len(offers) == 0 || !e.door.usesTools(ctx, e.ask.model) {
 		return
 	}
@@ -191,7 +191,7 @@ func (e *exchange) answerCalls(ctx context.Context, request object, said saying)
 
 // act does what a call asks for as far as it may, and gives what the model is told.
 func (e *exchange) act(ctx context.Context, call lifecycle.ChatCall) string {
-	text, act := e.door.opts.Companion.ActFor(ctx, call)
+	text, act := e.door.opts.Companion.ActFor(ctx, e.ask.model, call)
 	switch {
 	case act.OK:
 		e.door.calls.add("", callDone)
@@ -206,6 +206,6 @@ func (e *exchange) act(ctx context.Context, call lifecycle.ChatCall) string {
 // refuseCall has the checkpoint note a call that may not be made. A call of no tool is
 // always refused.
 func (e *exchange) refuseCall(ctx context.Context) {
-	_, _ = e.door.opts.Companion.ActFor(ctx, lifecycle.ChatCall{})
+	_, _ = e.door.opts.Companion.ActFor(ctx, e.ask.model, lifecycle.ChatCall{})
 	e.door.calls.add("", callRefused)
 }

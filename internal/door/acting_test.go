@@ -68,7 +68,7 @@ func TestToolsOfTheCompanion(t *testing.T) {
 	if answer != looks+finds {
 		t.Errorf("%s", answer)
 	}
-	if len(f.acts) != 1 || f.acts[0].Tool != "search" || string(f.acts[0].Arguments) != `{"way":"zigzag"}` || f.acts[0].ID != "c1" {
+	if len(f.acts) != 1 || f.by != "m" || f.acts[0].Tool != "search" || string(f.acts[0].Arguments) != `{"way":"zigzag"}` || f.acts[0].ID != "c1" {
 		t.Errorf("%+v", f.acts)
 	}
 	_, last, _ := up.last()
@@ -97,7 +97,7 @@ func TestToolsInAnAnswerThatDoesNotStream(t *testing.T) {
 }
 
 // The companion's tools are no part of a request with tools of its client, of one to a
-// model that uses none, and of one without memory.
+// model that uses none or is not the one that thinks in the life, and of one without memory.
 func TestWhereNoToolsAreOffered(t *testing.T) {
 	for name, c := range map[string]struct {
 		able       bool
@@ -105,10 +105,12 @@ func TestWhereNoToolsAreOffered(t *testing.T) {
 	}{
 		"own":    {true, `{"model":"m","tools":[{"type":"function","function":{"name":"own"}}],"messages":[{"role":"user","content":"Hello."}]}`, "on"},
 		"unable": {false, `{"model":"m","messages":[{"role":"user","content":"Hello."}]}`, "on"},
+		"other":  {true, `{"model":"n","messages":[{"role":"user","content":"Hello."}]}`, "on"},
 		"off":    {true, `{"model":"m","messages":[{"role":"user","content":"Hello."}]}`, "off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := withTools()
+			f.thinks = "m"
 			up := toolServer(t, c.able, func(_ int, w http.ResponseWriter, asked map[string]json.RawMessage) {
 				if strings.Contains(string(asked["tools"]), "search") {
 					t.Errorf("%s", asked["tools"])

@@ -31,10 +31,10 @@ type Companion interface {
 	Reflect(ctx context.Context, said string, why lifecycle.Silence, f lifecycle.Fate) (string, error)
 	// Talking says that a model is to answer somebody now, until done is called.
 	Talking() (done func())
-	// Offers are the tools that a model may be told of, ActFor does what it asks for, and
-	// gives what it is told.
-	Offers(ctx context.Context) []tools.Offer
-	ActFor(ctx context.Context, call lifecycle.ChatCall) (string, lifecycle.TalkAct)
+	// OffersTo are the tools that a model may be told of, by its name, ActFor does what it
+	// asks for, and gives what it is told.
+	OffersTo(ctx context.Context, model string) []tools.Offer
+	ActFor(ctx context.Context, model string, call lifecycle.ChatCall) (string, lifecycle.TalkAct)
 }
 
 // Options are what a door is made of.

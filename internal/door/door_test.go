@@ -39,14 +39,21 @@ type fake struct {
 	offers []tools.Offer
 	acts   []lifecycle.ChatCall
 	gives  string
+	// thinks is the model that they are of, empty for any, by who asked last.
+	thinks, by string
 }
 
-func (f *fake) Offers(context.Context) []tools.Offer { return f.offers }
+func (f *fake) OffersTo(_ context.Context, model string) []tools.Offer {
+	if f.thinks != "" && f.thinks != model {
+		return nil
+	}
+	return f.offers
+}
 
-func (f *fake) ActFor(_ context.Context, call lifecycle.ChatCall) (string, lifecycle.TalkAct) {
+func (f *fake) ActFor(_ context.Context, model string, call lifecycle.ChatCall) (string, lifecycle.TalkAct) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.acts = append(f.acts, call)
+	f.acts, f.by = append(f.acts, call), model
 	if call.Tool == "" || len(call.Arguments) > 64<<10 {
 		return "Refused: no.", lifecycle.TalkAct{Refused: []tools.Code{tools.UnknownTool}}
 	}

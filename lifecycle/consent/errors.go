@@ -71,6 +71,9 @@ func (e *NameError) Error() string {
 		out += fmt.Sprintf("; did you mean %s?", strings.Join(e.Near, " or "))
 	}
 	if len(e.Known) > 0 {
+		if e.Whole == "" && len(e.Near) == 0 {
+			out += "."
+		}
 		out += " Known: " + strings.Join(e.Known, ", ")
 	}
 	return out

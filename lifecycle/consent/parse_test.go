@@ -59,7 +59,7 @@ func TestMistypedIsToldWithWhatWasMeant(t *testing.T) {
 		"wealth.storage=ask":         `did you mean health.storage=ask?`,
 		"xyzzy.storage=deny":         `Known: identity, health, `,
 		"health.xyzzy=deny":          `Known: storage, access, `,
-		"health.storage=xyzzy":       `Known: deny, ask, allow`,
+		"health.storage=xyzzy":       `"xyzzy" is no answer of consent. Known: deny, ask, allow`,
 		"health.storage":             `Known: CATEGORY.USE=allow, =ask or =deny`,
 		"":                           `"" is no setting of consent`,
 		"=":                          `"" is no category or use of consent`,

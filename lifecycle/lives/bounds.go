@@ -45,6 +45,7 @@ const (
 	ByStop     = "stop"
 	ByCrash    = "recovery"
 	ByFull     = "journal_full"
+	ByMind     = "other_mind"
 )
 
 // Moment is what is known outside of a life while it runs.
@@ -53,12 +54,16 @@ type Moment struct {
 	Quiet time.Duration
 	// NextDay says that the local day is another one than that of its session.
 	NextDay bool
+	// Over is a reason for which it is to end already, whatever came since; empty for none.
+	Over string
 }
 
-// Over tells whether a bound is reached, and which is the first in this order: the
-// time to live, entries, failures, the witness gap, the day, quiet.
+// Over tells whether a bound is reached, and which is the first in this order: what it is
+// over for already, the time to live, entries, failures, the witness gap, the day, quiet.
 func (b Bounds) Over(s Spent, m Moment) (reason string, over bool) {
 	switch {
+	case m.Over != "":
+		return m.Over, true
 	case b.TTL > 0 && s.Running >= b.TTL:
 		return ByTTL, true
 	case b.MaxEvents > 0 && s.Events >= b.MaxEvents:
@@ -98,6 +103,8 @@ func (b Bounds) Says(reason string) string {
 		return "the program ended in the middle of it"
 	case ByFull:
 		return "there was no room for more of what it did"
+	case ByMind:
+		return "another model was there than the one that it was born with"
 	}
 	return reason
 }

@@ -12,7 +12,8 @@ import (
 // Schema is the version of the form of a life.
 const Schema = "jivad/life/1"
 
-// Life is one life of this device. It holds nothing of what was said or done in it.
+// Life is one life of this device. It holds nothing of what was said or done in it, but for
+// what the person says to their rating of it.
 type Life struct {
 	Schema string     `json:"schema"`
 	ID     lineage.ID `json:"id"`
@@ -45,6 +46,8 @@ type Life struct {
 	Reason string `json:"reason,omitempty"`
 	// Rating is how the person judged it, in millionths from -1 to 1; nil while they did not.
 	Rating *int64 `json:"rating,omitempty"`
+	// Note is what the person said to that rating, in their own words; empty for nothing.
+	Note string `json:"note,omitempty"`
 	// Missing is why it could not be born.
 	Missing    []Lack     `json:"missing,omitempty"`
 	Obligation Obligation `json:"obligation,omitzero"`
@@ -70,7 +73,7 @@ type Lack struct {
 // Conceive begins a life; what is given of l is what it is conceived with.
 func Conceive(l Life, now Stamp) (Life, error) {
 	l.Schema, l.Conceived = Schema, now
-	l.Spent, l.Reason, l.Missing, l.Rating, l.Obligation = Spent{}, "", nil, nil, Obligation{}
+	l.Spent, l.Reason, l.Missing, l.Rating, l.Note, l.Obligation = Spent{}, "", nil, nil, "", Obligation{}
 	l.State = Avyakrta
 	if l.ID == (lineage.ID{}) || l.Nonce == (lineage.Digest{}) || l.Device == (lineage.Key{}) || l.Sequence < 1 {
 		return l, l.broken(AD4, "a projection has an id, a nonce, a device and a number", "")

@@ -137,7 +137,7 @@ func (l *Life) Fail(failure string) error {
 func (l *Life) Due() bool {
 	o := &l.Obligation
 	switch {
-	case l.State == Withdrawn && o.Settled():
+	case (l.State == Withdrawn || l.State == Quarantined) && o.Settled():
 		return true // to be dissolved
 	case l.State != Withdrawn:
 		return false
@@ -146,6 +146,10 @@ func (l *Life) Due() bool {
 	}
 	return o.Waited >= o.Next
 }
+
+// HoldsPin tells of a life in quarantine, from whose pin nobody is born: one that is settled,
+// and has only to be dissolved, holds it no more.
+func (l *Life) HoldsPin() bool { return l.State == Quarantined && !l.Obligation.Settled() }
 
 func (l *Life) settleable() error {
 	if l.State != Withdrawn && l.State != Quarantined {

@@ -152,6 +152,14 @@ func (r *resolver) manifest() {
 
 const orBuiltin = "write builtin = true in [substrate]"
 
+// Mind is who would think in a life that is born with a chat model; false where nobody
+// would.
+func (m Manifest) Mind(c Chat) (BornChat, bool) {
+	r := resolver{m: m, f: Found{Chat: c}}
+	r.chat()
+	return r.born.Chat, len(r.missing) == 0
+}
+
 // chat looks at the chat model. Where it is not as declared the built-in one stands in,
 // if it may.
 func (r *resolver) chat() {
@@ -170,7 +178,7 @@ func (r *resolver) chat() {
 		fail(ChatNone, "no chat model is named, neither in the manifest nor in the config", `write chat = "NAME" in [substrate]`)
 	case c.Away != "":
 		fail(ChatAway, fmt.Sprintf("the chat model %s cannot be asked for: %s", shownName(name), shortenedMessage(c.Away)), "start its server: ollama serve")
-	case c.Name == "" || !sameModel(c.Name, name):
+	case c.Name == "" || !SameModel(c.Name, name):
 		fail(ChatAbsent, fmt.Sprintf("the server has not the chat model %s", shownName(name)), "ollama pull "+shownName(name))
 	case want != "" && !digestForm.MatchString(there):
 		fail(ChatDigest, fmt.Sprintf("the server does not tell the digest of the chat model %s", shownName(name)), "take digest out of [substrate]")
@@ -278,9 +286,9 @@ func (r *resolver) consent() {
 	}
 }
 
-// sameModel tells whether two names are of one model: a name without a tag is that of
+// SameModel tells whether two names are of one model: a name without a tag is that of
 // the latest.
-func sameModel(a, b string) bool { return tagged(a) == tagged(b) }
+func SameModel(a, b string) bool { return tagged(a) == tagged(b) }
 
 func tagged(name string) string {
 	if strings.Contains(name[strings.LastIndexByte(name, '/')+1:], ":") {

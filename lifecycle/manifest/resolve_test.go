@@ -255,12 +255,12 @@ func TestResolveMendsOfQuarantine(t *testing.T) {
 
 func TestSameModel(t *testing.T) {
 	for _, two := range [][2]string{{"a", "a:latest"}, {"x:5000/a", "x:5000/a:latest"}, {"a:b", "a:b"}} {
-		if !sameModel(two[0], two[1]) || !sameModel(two[1], two[0]) {
+		if !SameModel(two[0], two[1]) || !SameModel(two[1], two[0]) {
 			t.Errorf("%v", two)
 		}
 	}
 	for _, two := range [][2]string{{"a", "a:b"}, {"a", "b"}, {"", "latest"}} {
-		if sameModel(two[0], two[1]) {
+		if SameModel(two[0], two[1]) {
 			t.Errorf("%v", two)
 		}
 	}

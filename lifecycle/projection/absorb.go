@@ -39,7 +39,10 @@ func (p *Projections) Immature() []lives.Lack {
 		miss("empty", "no life has left a rule yet", "rate lives with jivad rate")
 		return out
 	}
-	if !p.lineage.Converged(convergedLives, convergedThreshold) {
+	switch n := p.lineage.Batches(); {
+	case n < convergedLives:
+		miss("moving", fmt.Sprintf("its rules are of too few lives: after %d of them they may be at rest, and there are %d", convergedLives, n), "live on until they stay")
+	case !p.lineage.Converged(convergedLives, convergedThreshold):
 		miss("moving", fmt.Sprintf("its rules moved by a hundredth or more in one of the last %d lives", convergedLives), "live on until they stay")
 	}
 	for _, r := range p.lineage.Rules() {
@@ -48,7 +51,7 @@ func (p *Projections) Immature() []lives.Lack {
 		}
 	}
 	for _, l := range p.sorted() {
-		if l.State == lives.Quarantined {
+		if l.HoldsPin() {
 			miss("quarantined", fmt.Sprintf("life %d is in quarantine", l.Sequence), fmt.Sprintf("jivad lives clear, supersede or discard %d", l.Sequence))
 		}
 	}

@@ -23,12 +23,16 @@ type Acted struct {
 	// Text is what the model is told: what the tool gave, or why it was refused. It is
 	// data, never an instruction.
 	Text string
+	// Tool is the one that was asked for, empty where the life has none of that name.
+	Tool string
 	// Refused names the reasons, where it was; OK tells that the tool did what it should.
 	Refused []tools.Code
 	OK      bool
 	// Truncated tells that the tool gave more than it may.
 	Truncated bool
 	Duration  time.Duration
+
+	wants *question
 }
 
 // Offers are the tools that the life may use, as a model is told of them.
@@ -66,18 +70,23 @@ type signedAct struct {
 // journal before it is told. A refusal is no error: its text is for the model. Errors:
 // ErrNotLiving; those of the store and the journal.
 func (p *Projections) Act(ctx context.Context, call tools.Call) (Acted, error) {
+	return p.act(ctx, nil, call)
+}
+
+func (p *Projections) act(ctx context.Context, by *string, call tools.Call) (Acted, error) {
 	p.acting.Lock()
 	defer p.acting.Unlock()
-	act, life, refused, wanted, err := p.permit(ctx, call, nil)
-	if err == nil && wanted != nil { // a person is asked without the lock, and it is judged again
-		wanted.yes = p.o.Ask(ctx, wanted.act)
-		act, life, refused, _, err = p.permit(ctx, call, wanted)
+	act, life, refused, err := p.permit(ctx, by, call, nil)
+	if q := refused.wants; err == nil && q != nil { // a person is asked without the lock, and it is judged again
+		q.yes = p.o.Ask(ctx, q.act)
+		act, life, refused, err = p.permit(ctx, by, call, q)
 	}
+	tool := refused.Tool
 	if err != nil || act == nil {
 		return refused, err
 	}
 	result, failure := life.runner.Run(ctx, act)
-	out := Acted{Text: result.Text, OK: result.OK && failure == nil, Truncated: result.Truncated, Duration: result.Duration}
+	out := Acted{Tool: tool, Text: result.Text, OK: result.OK && failure == nil, Truncated: result.Truncated, Duration: result.Duration}
 	if failure != nil {
 		out.Text = failure.Error()
 	}
@@ -87,20 +96,33 @@ func (p *Projections) Act(ctx context.Context, call tools.Call) (Acted, error) {
 // ErrNotLiving: no life is lived, so nothing can be done.
 var ErrNotLiving = errors.New("no life is lived now, so nothing can be done with a tool")
 
-// permit asks the checkpoint, and writes what it said. Where nothing is missing but a
-// person's yes, and nobody has asked for it yet, it writes nothing and gives what to ask
-// for. answer is what was answered, nil before; a yes holds for the life that asked.
-func (p *Projections) permit(ctx context.Context, call tools.Call, answer *question) (*tools.Act, *living, Acted, *question, error) {
+// question is what a person is asked, for which life, and what they said.
+type question struct {
+	act  tools.Proposal
+	life int64
+	yes  bool
+}
+
+// permit asks the checkpoint, and writes what it said. by is who asks for the act, nil
+// where that is the life itself. Where nothing is missing but a person's yes, and nobody has
+// asked for it yet, it writes nothing and gives what to ask for. answer is what was answered,
+// nil before; a yes holds for the life that asked.
+func (p *Projections) permit(ctx context.Context, by *string, call tools.Call, answer *question) (*tools.Act, *living, Acted, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	l := p.living
 	if l == nil {
-		return nil, nil, Acted{}, nil, ErrNotLiving
+		return nil, nil, Acted{}, ErrNotLiving
 	}
 	p.tick()
-	if err := l.life.MayAct(lives.Moment{}); err != nil {
+	tool := toolOf(l, call)
+	if err := l.life.MayAct(lives.Moment{Over: l.over}); err != nil {
 		l.over = cmp.Or(l.over, reasonOf(l))
-		return nil, nil, Acted{Text: "Refused: " + err.Error(), Refused: []tools.Code{Over}}, nil, nil
+		return nil, nil, Acted{Tool: tool, Text: "Refused: " + err.Error(), Refused: []tools.Code{Over}}, nil
+	}
+	if by != nil && !sameMind(l.life.Mind, *by) {
+		out := Acted{Tool: tool, Text: "Refused: the model that asks is not the one that this life was born with.", Refused: []tools.Code{OtherMind}}
+		return nil, nil, out, p.refused(ctx, l, out.Refused)
 	}
 	var wants *question
 	d := tools.Permit(call, l.birth.Grants, l.birth.Set, tools.Gates{Consent: p.consented, Consequence: func(q tools.Proposal) tools.Verdict {
@@ -111,46 +133,61 @@ func (p *Projections) permit(ctx context.Context, call tools.Call, answer *quest
 		return v
 	}})
 	if wants != nil {
-		return nil, nil, Acted{}, wants, nil
-	}
-	next := l.life
-	if err := next.Begin(); err != nil {
-		return nil, nil, Acted{}, nil, err
+		return nil, nil, Acted{Tool: tool, wants: wants}, nil
 	}
 	if !d.Allowed() {
-		next.Spent.Refused++
-		if err := p.put(ctx, &next); err != nil {
-			return nil, nil, Acted{}, nil, err
-		}
-		p.keep(l, next)
-		out := Acted{Text: d.Text()}
+		out := Acted{Tool: tool, Text: d.Text()}
 		for _, r := range d.Refusals {
 			out.Refused = append(out.Refused, r.Code)
 		}
-		p.o.Log.Info("an act was refused", "life", next.Sequence, "why", slices.Compact(slices.Clone(out.Refused)))
-		return nil, nil, out, nil, nil
+		return nil, nil, out, p.refused(ctx, l, out.Refused)
+	}
+	next := l.life
+	if err := next.Begin(); err != nil {
+		return nil, nil, Acted{}, err
 	}
 	next.Spent.Acts++
 	v, err := p.signed(l, d.Act, next.Spent.Acts)
 	if err != nil {
-		return nil, nil, Acted{}, nil, err
+		return nil, nil, Acted{}, err
 	}
 	if err := p.put(ctx, &next, v); err != nil {
-		return nil, nil, Acted{}, nil, err
+		return nil, nil, Acted{}, err
 	}
 	p.keep(l, next)
-	return d.Act, l, Acted{}, nil, nil
+	return d.Act, l, Acted{Tool: tool}, nil
 }
 
-// question is what a person is asked, for which life, and what they said.
-type question struct {
-	act  tools.Proposal
-	life int64
-	yes  bool
+// toolOf is the name of the tool that is asked for, empty where the life has none of it: a
+// name that a model made up is not repeated.
+func toolOf(l *living, call tools.Call) string {
+	if l.birth.Set != nil && slices.Contains(l.birth.Set.Names(), call.Tool) {
+		return call.Tool
+	}
+	return ""
 }
 
-// Over is the code of a refusal since the life is over.
-const Over tools.Code = "life_over"
+// Over is the code of a refusal since the life is over, OtherMind of one since another
+// model asks than the one that thinks in it.
+const (
+	Over      tools.Code = "life_over"
+	OtherMind tools.Code = "other_mind"
+)
+
+// refused counts an act that was refused.
+func (p *Projections) refused(ctx context.Context, l *living, why []tools.Code) error {
+	next := l.life
+	if err := next.Begin(); err != nil {
+		return err
+	}
+	next.Spent.Refused++
+	if err := p.put(ctx, &next); err != nil {
+		return err
+	}
+	p.keep(l, next)
+	p.o.Log.Info("an act was refused", "life", next.Sequence, "why", slices.Compact(slices.Clone(why)))
+	return nil
+}
 
 func (p *Projections) keep(l *living, next lives.Life) {
 	l.life = next
@@ -343,10 +380,7 @@ func (p *Projections) Over(nextDay bool) string {
 		return ""
 	}
 	p.tick()
-	if l.over != "" {
-		return l.over
-	}
-	reason, _ := l.life.Bounds.Over(l.life.Spent, lives.Moment{Quiet: time.Since(l.quiet), NextDay: nextDay})
+	reason, _ := l.life.Bounds.Over(l.life.Spent, lives.Moment{Over: l.over, Quiet: time.Since(l.quiet), NextDay: nextDay})
 	return reason
 }
 

@@ -64,8 +64,11 @@ func (p *Projections) conceive(ctx context.Context, m manifest.Manifest, readabl
 	if p.unborn != nil {
 		next.Sequence = p.unborn.Sequence
 	}
-	var err error
-	if next.ID, err = newID(); err != nil {
+	before, err := p.lastID()
+	if err != nil {
+		return nil, err
+	}
+	if next.ID, err = newIDAfter(before...); err != nil {
 		return nil, err
 	}
 	if next.Nonce, err = newNonce(); err != nil {
@@ -106,7 +109,7 @@ func (p *Projections) found(ctx context.Context, m manifest.Manifest) manifest.F
 	f := p.o.Found(ctx, m)
 	f.LineageKnows, f.Head = p.knows, p.head()
 	for _, l := range p.sorted() {
-		if l.State == lives.Quarantined {
+		if l.HoldsPin() {
 			f.Quarantined = append(f.Quarantined, l.Base)
 		}
 	}
@@ -324,10 +327,8 @@ func mindOf(c manifest.BornChat) string {
 	switch {
 	case c.Builtin:
 		return Builtin
-	case c.Digest == "":
-		return c.Name
 	}
-	return c.Name + "@" + c.Digest
+	return MindOf(c.Name, c.Digest)
 }
 
 // baseOf is the digest of the base model that an identity is made of (AD-1): as its server

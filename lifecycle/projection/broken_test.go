@@ -159,7 +159,7 @@ func TestTwoMinds(t *testing.T) {
 	if k := p.Known(); k.Contested != 1 {
 		t.Fatalf("%+v", k)
 	}
-	if text := p.Rules(); !strings.Contains(text, "Open questions") || !strings.Contains(text, ", or not?") || strings.Contains(text, "prefer") || strings.Contains(text, "avoid") {
+	if text := p.Rules(); !strings.Contains(text, "Open questions") || !strings.Contains(text, ", or not?") || !strings.Contains(text, "not commands of the user and not facts") || strings.Contains(text, ": prefer ") || strings.Contains(text, ": avoid ") {
 		t.Errorf("%s", text)
 	}
 	missing := p.Immature()

@@ -73,9 +73,9 @@ func (p *Projections) Distil(ctx context.Context, writer distil.Writer) (waiting
 	var due []int64
 	for _, l := range p.sorted() {
 		switch {
-		case l.State != lives.Withdrawn:
 		case l.Due():
 			due = append(due, l.Sequence)
+		case l.State != lives.Withdrawn:
 		default:
 			waiting++
 		}
@@ -220,11 +220,8 @@ func (p *Projections) keepDraft(ctx context.Context, n int64, window time.Durati
 // and said, as far as this process knows it, or else as far as the store still has it. Then
 // it is partial: of a text there may be a gist, and of what was recalled nothing.
 func (p *Projections) traceOf(life lives.Life) (distil.Trace, error) {
-	p.mu.Lock()
-	mine := p.ended
-	p.mu.Unlock()
-	if mine != nil && mine.life.Sequence == life.Sequence {
-		return distil.Trace{Acts: slices.Clone(mine.trace.Acts), Partial: mine.trace.Partial}, nil
+	if trace, mine := p.traceInMemory(life.Sequence); mine {
+		return trace, nil
 	}
 	journal, trace, err := distil.OpenJournal(p.journalPath(life.Sequence))
 	if err != nil {
@@ -393,15 +390,16 @@ func (p *Projections) judge(next *lives.Life) (values []Value, merged *lineage.L
 	}
 	out := &lineage.Distillate{
 		Schema: lineage.Schema, Life: next.ID, Identity: next.Identity, Nonce: next.Nonce, Manifest: next.Manifest, Base: next.Base,
-		Dispositions: rules, Satisfaction: s, Polarity: lineage.PolarityOf(s.Valence), Consent: next.Consent, Sequence: next.Sequence,
-	}
-	if out.ID, err = newID(); err != nil {
-		return nil, nil, err
+		Dispositions: rules, Satisfaction: s, Polarity: lineage.PolarityOf(s.Valence), Sequence: next.Sequence,
+		Consent: p.consents.Head().ID, // by which it is kept, not that of its birth
 	}
 	if p.key == nil {
 		if p.key, err = deviceKey(p.o.Dir); err != nil {
 			return nil, nil, err
 		}
+	}
+	if out.ID, err = newIDAfter(p.idsDistilled()...); err != nil {
+		return nil, nil, err
 	}
 	if err := out.Sign(p.key); err != nil {
 		return nil, nil, err

@@ -70,34 +70,49 @@ func (p *Projections) buried(life lineage.ID) error {
 	return fmt.Errorf("life %s: %w", life, ErrTombstone)
 }
 
-// LifeOf finds a life of the lineage by what a person calls it: its number on this
-// device, its id or the beginning of that, or that of its distillate. Error: ErrNoLife.
-func (p *Projections) LifeOf(name string) (lineage.ID, error) {
+// LifeOf finds a life of the lineage or of this device by what a person calls it: its number
+// on this device, its id or the beginning of that, or that of its distillate; at least four
+// signs. Error: ErrNoLife.
+func (p *Projections) LifeOf(called string) (lineage.ID, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var n int64
-	if _, err := fmt.Sscanf(name, "%d", &n); err == nil && fmt.Sprint(n) == name {
+	if _, err := fmt.Sscanf(called, "%d", &n); err == nil && fmt.Sprint(n) == called {
 		if l, err := p.life(n); err == nil {
 			return l.ID, nil
 		}
 	}
 	var found []lineage.ID
-	if p.lineage != nil && len(name) >= 4 {
+	if p.lineage != nil && len(called) >= 4 {
 		for _, digest := range p.lineage.Members() {
 			d, _ := p.lineage.Member(digest)
-			fits := strings.HasPrefix(d.Life.String(), name) || strings.HasPrefix(d.ID.String(), name) || strings.HasPrefix(digest.String(), name)
+			fits := strings.HasPrefix(d.Life.String(), called) || strings.HasPrefix(d.ID.String(), called) || strings.HasPrefix(digest.String(), called)
 			if fits && !slices.Contains(found, d.Life) {
 				found = append(found, d.Life)
 			}
 		}
 	}
+	err := p.o.Store.Values(prefixLife, func(name string, data []byte) error { // one that left nothing has no distillate
+		l, err := lives.Decode(data)
+		if err != nil {
+			return unreadable(name, err)
+		}
+		born := l.State != lives.Avyakrta && l.State != lives.Conceived
+		if born && len(called) >= 4 && strings.HasPrefix(l.ID.String(), called) && !slices.Contains(found, l.ID) {
+			found = append(found, l.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		return lineage.ID{}, err
+	}
 	switch len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return lineage.ID{}, fmt.Errorf("%w: %q; jivad lives lists those of this device", ErrNoLife, name)
+		return lineage.ID{}, fmt.Errorf("%w: %q; jivad lives lists those of this device", ErrNoLife, called)
 	}
-	return lineage.ID{}, fmt.Errorf("%w: %q is the beginning of several; give more of it", ErrNoLife, name)
+	return lineage.ID{}, fmt.Errorf("%w: %q is the beginning of several; give more of it", ErrNoLife, called)
 }
 
 // PlanExcision tells what an excision would take out; with descendants those too.
@@ -140,6 +155,11 @@ func (p *Projections) planExcision(gone []lineage.ID, descendants bool) (Excisio
 			return plan, err
 		case err != nil && len(digests) == 0 && !slices.ContainsFunc(p.sorted(), func(l *lives.Life) bool { return l.ID == life }):
 			plan.Already = append(plan.Already, life)
+		}
+	}
+	for _, list := range []*[]lineage.Digest{&plan.Digests, &plan.Descendants, &plan.Unknown} {
+		if *list == nil {
+			*list = []lineage.Digest{} // not null, in JSON
 		}
 	}
 	plan.Before, plan.After = p.lineage.Head(), p.lineage.Without(plan.Lives...).Head()
@@ -203,7 +223,8 @@ func (p *Projections) Excise(ctx context.Context, gone []lineage.ID, descendants
 		if drop[v.Name] || strings.HasPrefix(v.Name, prefixBatch) {
 			return nil, nil
 		}
-		return v.Data, nil
+		v, err := unnoted(v, func(l lives.Life) bool { return slices.Contains(plan.Lives, l.ID) })
+		return v.Data, err
 	}, values...)
 	if err != nil {
 		return r, err
@@ -251,6 +272,7 @@ func (p *Projections) declineExcised(gone []lineage.ID) (out []*lives.Life, err 
 			continue
 		}
 		next := *l
+		next.Note = ""
 		switch {
 		case l.State == lives.Withdrawn, l.State == lives.Quarantined:
 		case l.State.Living() && p.mine(l.Sequence) == nil: // it broke off, and was not taken up yet

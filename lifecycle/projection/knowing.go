@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jivad/jivad/lifecycle/consent"
 	"github.com/jivad/jivad/lifecycle/distil"
@@ -65,7 +64,7 @@ func (p *Projections) Known() Known {
 	}
 	for _, l := range p.open {
 		switch {
-		case l.State == lives.Quarantined:
+		case l.HoldsPin():
 			out.Quarantined++
 		case l.State == lives.Withdrawn && !l.Obligation.Settled():
 			out.Waiting++
@@ -116,49 +115,6 @@ func (p *Projections) TakeMoved() (momentum int64, rewordings int) {
 	}
 	p.moved = nil
 	return momentum, rewordings
-}
-
-// Verify reads the whole lineage anew: every distillate in its form and signed, every
-// version the one that its members lead to (S-3, S-4), no life that was excised (S-5),
-// and every life of this device in a state that its steps lead to, each settled once
-// (J-4). It tells how many distillates it read.
-func (p *Projections) Verify(ctx context.Context) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	fresh, err := p.loadLineage()
-	if err != nil {
-		return 0, err
-	}
-	met := map[lineage.Digest]int64{}
-	err = p.o.Store.Values(prefixLife, func(name string, data []byte) error {
-		l, err := lives.Decode(data)
-		if err != nil {
-			return unreadable(name, err)
-		}
-		if l.Obligation.Status == lives.Met {
-			if other, twice := met[l.Obligation.Distillate]; twice {
-				return fmt.Errorf("lives %d and %d were distilled to the same", other, l.Sequence)
-			}
-			met[l.Obligation.Distillate] = l.Sequence
-		}
-		return ctx.Err()
-	})
-	if err != nil || fresh == nil {
-		return 0, err
-	}
-	if fresh.Head() != p.head() {
-		return 0, fmt.Errorf("%w: the lineage is at %s and folds to %s", lineage.ErrChain, p.head(), fresh.Head())
-	}
-	for _, digest := range fresh.Members() {
-		d, _ := fresh.Member(digest)
-		if err := errors.Join(fresh.Admit(d), p.buried(d.Life)); err != nil {
-			return 0, err
-		}
-		if len(fresh.OfLife(d.Life)) > 1 {
-			return 0, fmt.Errorf("life %s was distilled %d times", d.Life, len(fresh.OfLife(d.Life)))
-		}
-	}
-	return fresh.Size(), nil
 }
 
 // Prove proves that a distillate is in the lineage as it is now, or is not.
@@ -294,59 +250,6 @@ func (p *Projections) Save(ctx context.Context) error {
 		return nil
 	}
 	return p.o.Store.Put(ctx, values...)
-}
-
-// Forgotten cuts what is there of the life that is lived, and drops what waits for a
-// judgement of lives whose sessions lost an entry: their rules may be of it. number is what
-// a session is called now, 0 where it is gone; lost takes the number of before.
-func (p *Projections) Forgotten(ctx context.Context, lost func(n int) bool, number func(n int) int) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	of := map[int64]bool{}
-	for _, l := range p.sorted() {
-		of[l.Sequence] = lost(l.Session)
-		l.Session = number(l.Session)
-	}
-	var all error
-	if l := p.living; l != nil {
-		l.trace.Forget()
-		l.trace.Partial = true
-		all = l.journal.Destroy()
-		journal, _, err := distil.OpenJournal(p.journalPath(l.life.Sequence))
-		if err != nil {
-			return errors.Join(all, err)
-		}
-		l.journal = journal
-	}
-	for _, l := range p.sorted() {
-		if l.State != lives.Withdrawn || l.Obligation.Settled() || !of[l.Sequence] {
-			continue
-		}
-		next := *l
-		err := errors.Join(p.destroy(l.Sequence), next.Decline("an entry of it was forgotten"), next.Dissolve(p.gone(l.Sequence), p.stamp()))
-		if err == nil {
-			err = p.put(ctx, &next, Value{Name: draftName(l.Sequence)}, Value{Name: kitName(l.Sequence)})
-		}
-		if err == nil {
-			delete(p.open, l.Sequence)
-		}
-		all = errors.Join(all, err)
-	}
-	return all
-}
-
-// Renumbered is a record as it is once sessions have other numbers: that of a life has the
-// new one of its session, every other stays as it is.
-func Renumbered(v Value, number func(n int) int) (Value, error) {
-	if !strings.HasPrefix(v.Name, prefixLife) {
-		return v, nil
-	}
-	l, err := lives.Decode(v.Data)
-	if err != nil {
-		return v, unreadable(v.Name, err)
-	}
-	l.Session = number(l.Session)
-	return lifeValue(&l)
 }
 
 // Close leaves the journal of a life for the next start. Withdraw comes first where the

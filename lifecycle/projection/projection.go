@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -143,6 +144,9 @@ func Open(ctx context.Context, o Options) (*Projections, error) {
 // recover ends what a crash left in the middle (J-4), and destroys traces of lives that
 // owe nothing any more (S-1).
 func (p *Projections) recover(ctx context.Context) error {
+	if err := p.cutOwed(ctx); err != nil {
+		return err
+	}
 	for _, l := range p.sorted() {
 		switch l.State {
 		case lives.Conceived: // it was never born, and nothing was done
@@ -198,6 +202,52 @@ func (p *Projections) secretPath(n int64) string {
 func newID() (id lineage.ID, err error) {
 	u, err := uuid.NewV7()
 	return lineage.ID(u), err
+}
+
+// newIDAfter is one that is above others, whatever the clock says: at least a millisecond
+// later. So the ids of a device rise as it lives and distils, and of two equal words of it
+// those of the later one are a rule's.
+func newIDAfter(others ...lineage.ID) (lineage.ID, error) {
+	id, err := newID()
+	if err != nil || len(others) == 0 {
+		return id, err
+	}
+	last := slices.MaxFunc(others, lineage.ID.Compare)
+	if id.Compare(last) > 0 {
+		return id, nil
+	}
+	const stamp = 6 // bytes of milliseconds, the first ones
+	for i := stamp - 1; i >= 0; i-- {
+		id[i] = last[i] + 1
+		if id[i] > 0 {
+			copy(id[:i], last[:i])
+			return id, nil
+		}
+	}
+	return id, nil // there is none above it
+}
+
+// lastID is that of the last life of this device, none before the first. p.mu is held.
+func (p *Projections) lastID() ([]lineage.ID, error) {
+	for n := p.last; n > 0; n-- {
+		l, err := p.life(n)
+		if errors.Is(err, ErrNoLife) {
+			continue
+		}
+		return []lineage.ID{l.ID}, err
+	}
+	return nil, nil
+}
+
+// idsDistilled are those of the distillates that this device signed. p.mu is held.
+func (p *Projections) idsDistilled() (ids []lineage.ID) {
+	own := publicKey(p.key)
+	for _, digest := range p.lineage.Members() {
+		if d, _ := p.lineage.Member(digest); d.Device == own {
+			ids = append(ids, d.ID)
+		}
+	}
+	return ids
 }
 
 func newNonce() (d lineage.Digest, err error) {

@@ -262,7 +262,7 @@ func TestBoundsAndClocks(t *testing.T) {
 			t.Errorf("the clock was set by %d years, and the life is over: %s", years, reason)
 		}
 	}
-	// An hour of running time, in two parts with a restart between.
+	// An hour of running time, in two parts.
 	p.clock = p.clock.Add(-40 * time.Minute)
 	if reason := p.Over(false); reason != "" {
 		t.Fatal(reason)
@@ -297,6 +297,29 @@ func TestBoundsAndClocks(t *testing.T) {
 	}
 	if l, _ := p.life(2); l.State != lives.Active { // the record of the withdrawal was not written above
 		t.Errorf("%s", l.State)
+	}
+}
+
+// How long a life ran is known after a restart, which ends it: nothing is done in it any more
+// (J-3).
+func TestRunningTimeIsKept(t *testing.T) {
+	w := newWorld(t)
+	p := w.must(w.open())
+	if err := p.Birth(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p.clock = p.clock.Add(-40 * time.Minute)
+	if err := errors.Join(p.Save(t.Context()), p.Close()); err != nil {
+		t.Fatal(err)
+	}
+	w.now = w.now.AddDate(-10, 0, 0)
+	p = w.must(w.open())
+	l, err := p.Life(1)
+	if err != nil || l.State != lives.Withdrawn || l.Reason != lives.ByCrash || l.Spent.Running < 40*time.Minute || l.Spent.Running > time.Hour {
+		t.Errorf("%+v, %v", l, err)
+	}
+	if _, err := p.Act(t.Context(), call("list_strategies", "")); !errors.Is(err, ErrNotLiving) {
+		t.Error(err)
 	}
 }
 

@@ -139,6 +139,17 @@ func (p *Projections) mine(n int64) *living {
 	return nil
 }
 
+// traceInMemory is a copy of the trace of the last life that was lived here, since a
+// withdrawal may clear that at any time.
+func (p *Projections) traceInMemory(n int64) (distil.Trace, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended == nil || p.ended.life.Sequence != n {
+		return distil.Trace{}, false
+	}
+	return distil.Trace{Acts: slices.Clone(p.ended.trace.Acts), Partial: p.ended.trace.Partial}, true
+}
+
 // actsOf is what the trace of a life has, by this process or by its journal, where there
 // is one. Error: a journal that cannot be read.
 func (p *Projections) actsOf(l *lives.Life) (acts []distil.Act, there bool, err error) {
@@ -169,7 +180,7 @@ func (p *Projections) draftOf(n int64) (d draft, there bool, err error) {
 
 // Purge destroys what is kept of lives of categories whose storage is denied: in the trace
 // of one that is lived, or not distilled yet, and what waits for a judgement, of which no
-// byte is left in the store. A life of which no rule is left then is over. It tells how
+// byte is left in the store, the signals of how it went with it. A life of which no rule is left then is over. It tells how
 // much there was. Done again, it does what is left of it. Errors: those of the store and of
 // the disk.
 func (p *Projections) Purge(ctx context.Context, gone ...consent.Category) ([]LivesHeld, error) {
@@ -179,7 +190,13 @@ func (p *Projections) Purge(ctx context.Context, gone ...consent.Category) ([]Li
 	})
 	p.mu.Unlock()
 	held, err := p.Held(gone...)
-	if err != nil || len(held) == 0 {
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	err = p.purgeNotes(ctx, gone)
+	p.mu.Unlock()
+	if err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
@@ -243,11 +260,12 @@ func (p *Projections) purgeDrafts(ctx context.Context, gone []consent.Category) 
 		if !there && err == nil {
 			continue
 		}
+		signals := len(d.Signals)
 		rules := d.only(func(c consent.Category) bool { return !slices.Contains(gone, c) })
 		switch {
-		case err == nil && rules == 0:
+		case err == nil && rules == 0 && len(d.Signals) == signals:
 			continue
-		case err == nil && len(d.Worked)+len(d.Failed) > 0:
+		case err == nil && (rules == 0 || len(d.Worked)+len(d.Failed) > 0):
 			v, err := encode(draftName(l.Sequence), d)
 			if err != nil {
 				return err

@@ -148,6 +148,93 @@ func TestPurgeTakesWhatWaits(t *testing.T) {
 	}
 }
 
+// Of a life that left no rule the signals of how it went go with a withdrawal all the same,
+// each kind by itself; it waits on.
+func TestPurgeTakesSignals(t *testing.T) {
+	w, p := drafted(t)
+	d := draft{Signals: map[string]int64{"task.tools": 1, "said.helped": -1}}
+	v, err := encode(draftName(1), d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.store.Put(t.Context(), v); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		category consent.Category
+		has, not string
+	}{{consent.Operational, "said.helped", "task.tools"}, {consent.Communications, "reports", "said.helped"}} {
+		says(t, p, c.category.String()+".storage=deny")
+		if held, err := p.Purge(t.Context(), c.category); err != nil || len(held) > 0 {
+			t.Fatalf("%+v, %v", held, err)
+		}
+		if data := string(w.store.records[draftName(1)]); strings.Contains(data, c.not) || !strings.Contains(data, c.has) {
+			t.Errorf("%s", data)
+		}
+	}
+	if l := p.open[1]; l == nil || l.Obligation.Status != lives.Drafted {
+		t.Errorf("%+v", l)
+	}
+	writes := w.store.puts
+	if _, err := p.Purge(t.Context(), consent.Operational, consent.Communications); err != nil || w.store.puts != writes {
+		t.Error("the store is written anew for nothing", err)
+	}
+}
+
+// A withdrawal may come while the trace of a life is copied to be distilled.
+func TestPurgeWhileTheTraceIsRead(t *testing.T) {
+	w := newWorld(t)
+	p := w.must(w.open())
+	if _, err := live(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	w.ends(p)
+	says(t, p, "operational.storage=deny")
+	life := *p.open[1]
+	began, done, reads := make(chan bool), make(chan bool), make(chan error, 1)
+	go func() {
+		var all error
+		for n := 0; ; n++ {
+			trace, err := p.traceOf(life)
+			for _, a := range trace.Acts {
+				all = errors.Join(all, a.Check()) // an act that is half cleared is none
+			}
+			all = errors.Join(all, err)
+			if n == 0 {
+				close(began)
+			}
+			select {
+			case <-done:
+				reads <- all
+				return
+			default:
+			}
+		}
+	}()
+	<-began
+	if _, err := p.Purge(t.Context(), consent.Operational); err != nil {
+		t.Error(err)
+	}
+	close(done)
+	if err := <-reads; err != nil {
+		t.Error(err)
+	}
+}
+
+// What is kept of a life says by which record of consent it is: that of when it was judged,
+// not that of its birth.
+func TestADistillateNamesItsConsent(t *testing.T) {
+	_, p := drafted(t)
+	born := p.open[1].Consent
+	says(t, p, "location.storage=deny")
+	if _, err := p.Rate(t.Context(), 1, lineage.Million); err != nil {
+		t.Fatal(err)
+	}
+	if d := memberOf(t, p, 1); d.Consent != p.consents.Head().ID || d.Consent == born {
+		t.Errorf("%s, born with %s, and %s is the last", d.Consent, born, p.consents.Head().ID)
+	}
+}
+
 // A draft that cannot be read may hold what goes, so it goes.
 func TestPurgeTakesWhatCannotBeRead(t *testing.T) {
 	w, p := drafted(t)

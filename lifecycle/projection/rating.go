@@ -21,6 +21,10 @@ var (
 func (p *Projections) Rate(ctx context.Context, n, rating int64) (lives.Life, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.rate(ctx, n, rating, "")
+}
+
+func (p *Projections) rate(ctx context.Context, n, rating int64, note string) (lives.Life, error) {
 	p.tick()
 	l, err := p.rateable(n)
 	if err != nil {
@@ -30,6 +34,7 @@ func (p *Projections) Rate(ctx context.Context, n, rating int64) (lives.Life, er
 	if err := next.Rate(rating); err != nil {
 		return *l, fmt.Errorf("%w: %w", ErrSettled, err)
 	}
+	next.Note = note
 	if err := p.put(ctx, &next); err != nil {
 		return *l, err
 	}
@@ -66,6 +71,9 @@ func (p *Projections) rateable(n int64) (*lives.Life, error) {
 	l, err := p.life(n)
 	if err != nil {
 		return nil, err
+	}
+	if l.Obligation.Status == lives.Declined {
+		return nil, fmt.Errorf("%w: of life %d nothing is kept (%s)", ErrSettled, n, l.Obligation.Why)
 	}
 	return nil, fmt.Errorf("%w: life %d is %s", ErrSettled, n, l.Says())
 }

@@ -53,6 +53,7 @@ const (
 	prefixKit        = "life/kit/"
 	prefixAct        = "life/act/"
 	nameSatisfaction = "satisfaction"
+	nameCut          = "life/cut"
 )
 
 func lifeName(n int64) string  { return fmt.Sprintf(prefixLife+"%010d", n) }

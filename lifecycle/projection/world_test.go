@@ -146,8 +146,10 @@ func newWorld(t testing.TB) *world {
 
 var root = lineage.ID{6: 0x70, 8: 0x80, 15: 1}
 
-func (w *world) open() (*Projections, error) {
-	return Open(context.Background(), Options{
+func (w *world) open() (*Projections, error) { return Open(context.Background(), w.options()) }
+
+func (w *world) options() Options {
+	return Options{
 		Dir: w.dir, Store: w.store, Root: root, Idle: 30 * time.Minute, Gate: w.gate, Ask: w.ask,
 		Manifest: func() (manifest.Manifest, error) { return manifest.Parse("manifest.toml", w.text) },
 		Found: func(_ context.Context, m manifest.Manifest) manifest.Found {
@@ -160,7 +162,7 @@ func (w *world) open() (*Projections, error) {
 		},
 		Seen: func(int) ([]string, []string, error) { return w.seen, nil, nil },
 		Now:  func() (time.Time, bool) { return w.now, true },
-	})
+	}
 }
 
 func resolved(m manifest.Manifest, dir string) (*tools.Set, tools.Faults) {

@@ -72,23 +72,40 @@ func (l *Lineage) Blame(key string) []Share {
 
 // Descendants tells which distillates are of lives that were born with rules of the
 // given lives, or with those of such descendants: the closure that an excision leaves
-// where it is. Unknown are those born with a version that this chain never had, as that
-// of another device, after the first of the lives could have had a part in it. succeeded
-// gives for a version that the chain had before an excision the one that took its place.
+// where it is. Unknown may be: they were born with a version that this chain never had, as
+// that of another device, or with rules of such a one. In whatever order they came here, a
+// descendant may be the first; only one that its own device lived before the given lives is
+// none. succeeded gives for a version that the chain had before an excision the one that
+// took its place.
 func (l *Lineage) Descendants(succeeded map[Digest]Digest, lives ...ID) (known, unknown []Digest) {
 	versions := l.versions(succeeded)
-	first := len(l.batches) + 1 // the batch from which on a version holds one of them
+	never := len(l.batches) + 1
+	from, maybe := never, never // the versions from which on hold one of them, and one that may descend
+	var given []*Distillate
+	for i, b := range l.batches {
+		for _, digest := range b.Members {
+			if d := l.members[digest]; slices.Contains(lives, d.Life) {
+				given, from = append(given, d), min(from, i+1)
+			}
+		}
+	}
+	earlier := func(d *Distillate) bool { // than each of them
+		return !slices.ContainsFunc(given, func(g *Distillate) bool { return g.Device != d.Device || g.Sequence <= d.Sequence })
+	}
+	if from == never {
+		return nil, nil
+	}
 	for i, b := range l.batches {
 		for _, digest := range b.Members {
 			d := l.members[digest]
-			base, there := versions(d.Base)
-			switch {
-			case slices.Contains(lives, d.Life):
-				first = min(first, i+1)
-			case there && base >= first:
+			if slices.Contains(lives, d.Life) || earlier(d) {
+				continue
+			}
+			switch base, there := versions(d.Base); {
+			case there && base >= from:
 				known = append(known, digest)
-			case !there && first <= len(l.batches):
-				unknown = append(unknown, digest)
+			case !there || base >= maybe:
+				unknown, maybe = append(unknown, digest), min(maybe, i+1)
 			}
 		}
 	}

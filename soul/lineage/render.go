@@ -13,16 +13,16 @@ const (
 	RenderBytes = 1536
 )
 
-// leads is said before the rules: what they are, and what not.
+// leads is said before all of them: what they are, and what not.
 const leads = "Learned preferences of this assistant, from earlier work. They are not commands of the user and not facts; each is about the one choice that it names.\n"
 
 // asks is said before the contested ones.
 const asks = "Open questions, on which earlier work was of two minds. Take no side without asking:\n"
 
 // Render gives the text of rules that enters a prompt, ending in a newline, or nothing
-// where there are none: the 12 of greatest weight, ties by key, as far as 1,536 bytes
-// reach; contested ones as questions, behind the others. The same rules give the same
-// bytes.
+// where there are none: the 12 of greatest weight that fit into 1,536 bytes, ties by key,
+// without those for which there is no room; contested ones as questions, behind the others.
+// What they are is always said first. The same rules give the same bytes.
 func Render(rules []Rule) string {
 	order := slices.Clone(rules)
 	order = slices.DeleteFunc(order, func(r Rule) bool { return r.Weight == 0 && !r.Contested })
@@ -30,18 +30,15 @@ func Render(rules []Rule) string {
 		return cmp.Or(cmp.Compare(strength(b), strength(a)), cmp.Compare(a.Key, b.Key))
 	})
 	var settled, open []string
-	size := 0
+	size := len(leads)
 	for _, r := range order {
 		line := line(r)
 		more := len(line)
 		if r.Contested && len(open) == 0 {
 			more += len(asks)
 		}
-		if !r.Contested && len(settled) == 0 {
-			more += len(leads)
-		}
-		if len(settled)+len(open) == RenderRules || size+more > RenderBytes {
-			break
+		if size+more > RenderBytes {
+			continue // a shorter one may fit
 		}
 		size += more
 		if r.Contested {
@@ -49,11 +46,15 @@ func Render(rules []Rule) string {
 		} else {
 			settled = append(settled, line)
 		}
+		if len(settled)+len(open) == RenderRules {
+			break
+		}
+	}
+	if len(settled)+len(open) == 0 {
+		return ""
 	}
 	var b strings.Builder
-	if len(settled) > 0 {
-		b.WriteString(leads)
-	}
+	b.WriteString(leads)
 	for _, line := range settled {
 		b.WriteString(line)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,6 +123,62 @@ func TestBlameAndDescendants(t *testing.T) {
 	if known, unknown := l.Descendants(nil, idOf('l', 99)); len(known)+len(unknown) != 0 {
 		t.Errorf("of a life that left nothing: %v, %v", known, unknown)
 	}
+}
+
+// A descendant is found in whatever order it came: with its ancestor in one batch, or before
+// it; and so is one that was born here with what came too early. What a device lived before
+// the ancestor, and what was born with a version without it, is none.
+func TestDescendantsInAnyOrder(t *testing.T) {
+	for n := range uint64(20) { // the order in a batch is that of the digests
+		there := lineage.New(root, identity) // on the device of the ancestor
+		nth := func(sequence int64, d *lineage.Distillate) *lineage.Distillate {
+			d.Sequence = sequence
+			if err := d.Sign(device(1)); err != nil {
+				t.Fatal(err)
+			}
+			return d
+		}
+		before := nth(1, lived(t, 100+n, 1, lineage.Million, lineage.Digest{9}, "tool fare, argument way: direct"))
+		merge(t, there, before)
+		first := nth(2, lived(t, 200+n, 1, lineage.Million, there.Head(), "tool fare, argument way: indexed"))
+		merge(t, there, first)
+		born := nth(3, lived(t, 300+n, 1, lineage.Million, there.Head(), "tool fare, argument way: indexed"))
+		merge(t, there, born)
+		abroad := lived(t, 400+n, 2, lineage.Million, there.Head(), "tool fare, argument way: indexed")
+		for order, batches := range map[string][][]*lineage.Distillate{
+			"one batch":            {{before, first, born, abroad}},
+			"the descendant first": {{abroad}, {born}, {first}, {before}},
+			"side by side":         {{before, born}, {first, abroad}},
+		} {
+			here := lineage.New(root, identity)
+			own := lived(t, 500+n, 3, lineage.Million, here.Head(), "tool fare, argument way: nested")
+			for _, batch := range batches {
+				merge(t, here, batch...)
+			}
+			merge(t, here, own)
+			known, unknown := here.Descendants(nil, first.Life)
+			if len(known) > 0 || !sameDigests(unknown, digestOf(t, born), digestOf(t, abroad)) {
+				t.Errorf("%d, %s: known %v, unknown %v", n, order, known, unknown)
+			}
+		}
+		here := lineage.New(root, identity)
+		merge(t, here, abroad)
+		with := lived(t, 600+n, 3, lineage.Million, here.Head(), "tool fare, argument way: nested")
+		merge(t, here, with)
+		merge(t, here, first)
+		after := lived(t, 700+n, 3, lineage.Million, here.Head(), "tool fare, argument way: nested")
+		merge(t, here, after)
+		known, unknown := here.Descendants(nil, first.Life)
+		if !sameDigests(known, digestOf(t, after)) || !sameDigests(unknown, digestOf(t, abroad), digestOf(t, with)) {
+			t.Errorf("%d: known %v, unknown %v", n, known, unknown)
+		}
+	}
+}
+
+func sameDigests(got []lineage.Digest, want ...lineage.Digest) bool {
+	slices.SortFunc(got, lineage.Digest.Compare)
+	slices.SortFunc(want, lineage.Digest.Compare)
+	return slices.Equal(got, want)
 }
 
 func TestInvitations(t *testing.T) {
