@@ -120,6 +120,9 @@ func TestImmature(t *testing.T) {
 	if got := codes(p.Immature()); !slices.Equal(got, []string{"moving"}) {
 		t.Errorf("after one life: %v", got)
 	}
+	if what := p.Immature()[0].What; !strings.Contains(what, "too few lives") {
+		t.Errorf("after one life: %s", what)
+	}
 	for range 6 {
 		if _, err := live(t.Context(), p); err != nil {
 			t.Fatal(err)
