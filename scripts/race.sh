@@ -6,7 +6,7 @@ source "$(dirname "$0")/lib.sh"
 
 with=(
   ./chitta ./chitta/neighbour ./internal/api ./internal/atomicfile ./internal/broker ./internal/config ./internal/door ./internal/ollama
-  ./lifecycle ./lifecycle/diary ./lifecycle/projection ./lifecycle/tools ./cmd/jivad
+  ./lifecycle ./lifecycle/claims ./lifecycle/diary ./lifecycle/projection ./lifecycle/tools ./cmd/jivad
 )
 
 if command -v "${CC:-gcc}" >/dev/null; then
