@@ -147,7 +147,7 @@ func TestAnExportSaysWhatItLeavesOut(t *testing.T) {
 	}
 	defer x.Close() //nolint:errcheck // opened for reading
 	readme, err := os.ReadFile(filepath.Join(folder, export.FileReadme))
-	if err != nil || report.Lessons != 1 || len(x.Manifest.LeftOut) != 1 || !strings.Contains(x.Manifest.LeftOut[0], "lineage") || !strings.Contains(string(readme), "lineage") {
+	if err != nil || report.Lessons != 1 || len(x.Manifest.LeftOut) != 2 || !strings.Contains(x.Manifest.LeftOut[0], "lineage") || !strings.Contains(x.Manifest.LeftOut[1], "claims") || !strings.Contains(string(readme), "lineage") {
 		t.Errorf("%+v, %q, %v", report, x.Manifest.LeftOut, err)
 	}
 }

@@ -59,7 +59,8 @@ otherwise before, whichever allows less.
 
 Not here is what lives have taught: the lineage, with its rules, and the lives
 themselves. They belong to a device and what it signs, not to what is remembered;
-a companion that is made of this begins a lineage of its own. To take those along
+a companion that is made of this begins a lineage of its own. Nor are claims, which
+jivad claims list --json gives in open form. To take all of these along
 move the whole store instead, which is one file:
 
     jivad backup FILE
