@@ -22,7 +22,7 @@ import (
 func CanonicalRoot(id string) string {
 	id = clean(id)
 	for _, form := range []func(string) (string, bool){opaqueKey, github, paper, book, digest, sensor, web} {
-		if key, ok := form(id); ok {
+		if key, ok := form(id); ok && clean(key) == key { // what was escaped may have been no text
 			return key
 		}
 	}
