@@ -36,13 +36,6 @@ func (m *memory) Put(_ context.Context, values ...Value) error {
 	return nil
 }
 
-func (m *memory) all() (out []Value) {
-	for _, name := range slices.Sorted(maps.Keys(m.values)) {
-		out = append(out, Value{name, m.values[name]})
-	}
-	return out
-}
-
 // clock is one that a test sets.
 type clock struct {
 	unix      int64
