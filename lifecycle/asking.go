@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"sync"
@@ -120,6 +121,9 @@ func (c *Companion) ask(ctx context.Context, q tools.Proposal) bool {
 		until:      time.Now().Add(patience), answer: make(chan bool, 1),
 	}
 	c.asking.mu.Lock()
+	if c.asking.last == 0 { // numbers of before a restart mean nothing now
+		c.asking.last = 100 * (1 + rand.IntN(90))
+	}
 	c.asking.last++
 	w.ID = c.asking.last
 	c.asking.waits = append(c.asking.waits, w)
@@ -134,6 +138,10 @@ func (c *Companion) ask(ctx context.Context, q tools.Proposal) bool {
 	defer patient.Stop()
 	select {
 	case yes := <-w.answer:
+		if now, err := c.gate(ctx, q, false); yes && (err != nil || !slices.Equal(now.RestsOn, d.RestsOn) || !slices.Equal(now.Claims, d.Claims)) {
+			c.log.Info("an act rests on something else than when it was asked for, so the yes does not hold", "id", w.ID, "tool", w.Tool)
+			return false
+		}
 		return yes
 	case <-patient.C:
 		c.log.Info("nobody answered in time, which is a no", "id", w.ID, "tool", w.Tool)

@@ -15,33 +15,30 @@ import (
 // come with it. What was forgotten is taken out again at the next start, in whatever copy it
 // is: a record says so, with ids and nothing else.
 func claimsCarried(own chitta.Held, others []chitta.Held) (out []chitta.Value, err error) {
-	forgotten, again := map[string]bool{}, false
-	best, newest := claimValues(own.Values), ""
-	if len(best) > 0 {
-		newest = best[len(best)-1].Name
-	}
-	mine := best
-	for _, h := range append([]chitta.Held{own}, others...) {
+	forgotten, again := claims.Forgotten{IDs: map[string]bool{}}, false
+	mine := claimValues(own.Values)
+	best, newest := mine, lastOf(mine)
+	for i, h := range append([]chitta.Held{own}, others...) {
+		reached := lastOf(claimValues(h.Values))
 		for _, v := range h.Values {
 			if v.Name != claims.NameForgotten {
 				continue
 			}
-			ids, err := claims.Forgotten(v.Data)
+			f, err := claims.ReadForgotten(v.Data)
 			if err != nil {
-				return nil, fmt.Errorf("%w: record %s: %w", chitta.ErrDamaged, v.Name, err)
+				return nil, fmt.Errorf("%w: %w", chitta.ErrDamaged, err)
 			}
-			for id := range ids {
-				again = again || !forgotten[id]
-				forgotten[id] = true
-			}
+			reached = max(reached, f.Last)
+			again = again || len(f.IDs) > 0
+			forgotten.Add(f)
+		}
+		if i == 0 {
+			newest = reached
+		} else if reached > newest {
+			best, newest = claimValues(h.Values), reached
 		}
 	}
-	for _, h := range others {
-		if theirs := claimValues(h.Values); len(theirs) > 0 && theirs[len(theirs)-1].Name > newest {
-			best, newest = theirs, theirs[len(theirs)-1].Name
-		}
-	}
-	if newest != "" && !slices.EqualFunc(best, mine, func(a, b claims.Value) bool { return a.Name == b.Name && string(a.Data) == string(b.Data) }) {
+	if !slices.EqualFunc(best, mine, func(a, b claims.Value) bool { return a.Name == b.Name && string(a.Data) == string(b.Data) }) {
 		there := map[string]bool{}
 		for _, e := range own.Entries {
 			there[formatID(e.ID)] = true
@@ -50,7 +47,7 @@ func claimsCarried(own chitta.Held, others []chitta.Held) (out []chitta.Value, e
 		if err != nil {
 			return nil, err
 		}
-		kept, _, err := claims.Without(best, claims.Goes{From: lost, Claims: forgotten})
+		kept, _, err := claims.Without(best, claims.Goes{From: lost, Claims: forgotten.IDs})
 		if err != nil {
 			return nil, err
 		}
@@ -66,8 +63,9 @@ func claimsCarried(own chitta.Held, others []chitta.Held) (out []chitta.Value, e
 			}
 		}
 	}
-	if len(forgotten) > 0 {
-		list, err := claims.EncodeForgotten(forgotten)
+	forgotten.Last = max(forgotten.Last, newest)
+	if len(forgotten.IDs) > 0 || again {
+		list, err := forgotten.Encode()
 		if err != nil {
 			return nil, err
 		}
@@ -77,6 +75,15 @@ func claimsCarried(own chitta.Held, others []chitta.Held) (out []chitta.Value, e
 		out = append(out, chitta.Value{Name: valueToForgetClaims, Data: []byte("1")})
 	}
 	return out, nil
+}
+
+// lastOf is the highest number of records of claims.
+func lastOf(values []claims.Value) uint64 {
+	if len(values) == 0 {
+		return 0
+	}
+	n, _ := claims.Number(values[len(values)-1].Name)
+	return n
 }
 
 func claimValues(values []chitta.Value) (out []claims.Value) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -74,6 +73,9 @@ func (c *Companion) ForgetClaims(ctx context.Context, ids []string) (out Forgott
 	}
 	g := claims.Goes{Claims: map[string]bool{}}
 	for _, id := range ids {
+		if len(id) < 4 {
+			return out, fmt.Errorf("%w: %q is too little of an id to forget by; give at least 4 letters", ErrQuery, id)
+		}
 		v, err := c.claims.Get(id)
 		if err != nil {
 			return out, claimError(err)
@@ -100,9 +102,13 @@ func (c *Companion) forgetClaims(ctx context.Context, g claims.Goes) (out Forgot
 			return out, err
 		}
 	}
+	since, err := c.answersSince(ctx, leaving.Asserted)
+	if err != nil {
+		return out, err
+	}
 	defer c.backupSoon()
 	err = c.claims.Exclusively(ctx, func() error {
-		return c.store.RewriteValues(ctx, func(old []chitta.Value) ([]chitta.Value, error) {
+		return c.store.RewriteUnsaid(ctx, since, func(old []chitta.Value) ([]chitta.Value, error) {
 			return valuesForgetting(old, g, leaving, doc)
 		})
 	})
@@ -121,6 +127,19 @@ func (c *Companion) forgetClaims(ctx context.Context, g claims.Goes) (out Forgot
 	return out, err
 }
 
+// answersSince is the first entry of a session, or behind it: what a model answered since may
+// speak of a claim that was made in it.
+func (c *Companion) answersSince(ctx context.Context, session int) (since uint64, err error) {
+	since = c.store.Snapshot().Sequence + 1 // nothing was answered, perhaps
+	err = c.store.Experiences(ctx, func(x chitta.Experience) error {
+		if int(x.Session) >= session {
+			since = min(since, x.Sequence)
+		}
+		return ctx.Err()
+	})
+	return since, err
+}
+
 // valuesForgetting are the records without the claims, with what says that copies of before
 // go, and doc for SOUL.md where that may have spoken of one.
 func valuesForgetting(old []chitta.Value, g claims.Goes, leaving claims.Leaving, doc []byte) ([]chitta.Value, error) {
@@ -129,7 +148,7 @@ func valuesForgetting(old []chitta.Value, g claims.Goes, leaving claims.Leaving,
 		return nil, err
 	}
 	left = slices.DeleteFunc(left, func(v chitta.Value) bool { return v.Name == valueToForgetClaims })
-	if left, err = withForgottenClaims(left, leaving.IDs); err != nil {
+	if left, err = withForgottenClaims(left, leaving); err != nil {
 		return nil, err
 	}
 	left = markCopies(left)
@@ -146,24 +165,25 @@ func valuesForgetting(old []chitta.Value, g claims.Goes, leaving claims.Leaving,
 
 // withForgottenClaims are records that also say which claims were forgotten, and that copies
 // of before are to go; the same ones for none.
-func withForgottenClaims(values []chitta.Value, ids map[string]bool) ([]chitta.Value, error) {
-	if len(ids) == 0 {
+func withForgottenClaims(values []chitta.Value, leaving claims.Leaving) ([]chitta.Value, error) {
+	if leaving.Nothing() {
 		return values, nil
 	}
-	all := maps.Clone(ids)
+	all := claims.Forgotten{IDs: map[string]bool{}}
+	all.Add(leaving.Forgotten())
 	var out []chitta.Value
 	for _, v := range values {
 		if v.Name != claims.NameForgotten {
 			out = append(out, v)
 			continue
 		}
-		before, err := claims.Forgotten(v.Data)
+		before, err := claims.ReadForgotten(v.Data)
 		if err != nil {
-			return nil, fmt.Errorf("%w: record %s: %w", chitta.ErrDamaged, v.Name, err)
+			return nil, fmt.Errorf("%w: %w", chitta.ErrDamaged, err)
 		}
-		maps.Copy(all, before)
+		all.Add(before)
 	}
-	list, err := claims.EncodeForgotten(all)
+	list, err := all.Encode()
 	return markCopies(append(out, chitta.Value{Name: claims.NameForgotten, Data: list})), err
 }
 
@@ -203,11 +223,11 @@ func (c *Companion) forgetClaimsAgain(ctx context.Context) error {
 	if err != nil && !errors.Is(err, chitta.ErrNotFound) {
 		return err
 	}
-	ids, err := claims.Forgotten(data)
+	gone, err := claims.ReadForgotten(data)
 	if err != nil {
-		return fmt.Errorf("%w: record %s: %w", chitta.ErrDamaged, claims.NameForgotten, err)
+		return fmt.Errorf("%w: %w", chitta.ErrDamaged, err)
 	}
-	if _, err := c.forgetClaims(ctx, claims.Goes{Claims: ids}); err != nil {
+	if _, err := c.forgetClaims(ctx, claims.Goes{Claims: gone.IDs}); err != nil {
 		return fmt.Errorf("forget again the claims that were forgotten before the store was restored: %w", err)
 	}
 	return nil

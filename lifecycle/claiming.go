@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/gate/evidence"
@@ -197,6 +198,9 @@ func (c *Companion) AddClaim(ctx context.Context, d ClaimDraft) (Claim, error) {
 	}
 	if !c.claimReadable(d.Category) {
 		return Claim{}, fmt.Errorf("%w: claims of this kind are not kept without leave; %s gives it", ErrConsent, allowing(consent.OfEntry(d.Category).String()))
+	}
+	if d.Consequence != "" && !slices.Contains([]string{"low", "medium", "high"}, d.Consequence) {
+		return Claim{}, fmt.Errorf("%w: the consequence is low, medium or high, not %q", ErrQuery, d.Consequence)
 	}
 	if d.Contests != "" {
 		if _, err := c.claims.Get(d.Contests); err != nil {

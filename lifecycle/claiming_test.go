@@ -70,6 +70,7 @@ func TestForgottenClaimsHaveNeverBeen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
+			w.opts.Retention = lifecycle.Retention{"communications": lifecycle.KeepFull}
 			c := imported(t, w, notes(6))
 			other := claimed(t, c, "The road is shut", "")
 			secret := claimed(t, c, "The zanzibarine pump leaks", "")
@@ -82,6 +83,11 @@ func TestForgottenClaimsHaveNeverBeen(t *testing.T) {
 			} {
 				if _, err := c.ChangeClaim(t.Context(), x); err != nil {
 					t.Fatalf("%s: %v", x.What, err)
+				}
+			}
+			if name == "by id" { // a model answered with it
+				if _, err := c.Remember(t.Context(), lifecycle.Turn{Said: "What do you know of it?", Answered: "They say that the zanzibarine pump leaks.", By: "m"}); err != nil {
+					t.Fatal(err)
 				}
 			}
 			if _, err := c.EndSession(t.Context()); err != nil && !errors.Is(err, lifecycle.ErrNoSession) {
@@ -123,13 +129,13 @@ func TestARestoreKeepsWhatIsKnownOfClaims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := c.ForgetClaims(t.Context(), []string{secret.ID}); err != nil { // the last one that was made
+		t.Fatal(err)
+	}
 	if _, err := c.ChangeClaim(t.Context(), lifecycle.ClaimChange{ID: wrong.ID, What: lifecycle.ClaimReject}); err != nil {
 		t.Fatal(err)
 	}
-	claimed(t, c, "The road is shut", "")
-	if _, err := c.ForgetClaims(t.Context(), []string{secret.ID}); err != nil {
-		t.Fatal(err)
-	}
+	road := claimed(t, c, "The road is shut", "")
 	w.end(t, c)
 	if _, err := lifecycle.Restore(t.Context(), lifecycle.RestoreOptions{Dir: w.dir, File: b.Path}, nil); err != nil {
 		t.Fatal(err)
@@ -139,6 +145,9 @@ func TestARestoreKeepsWhatIsKnownOfClaims(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if v, err := c.Claim(t.Context(), wrong.ID); err != nil || v.Class != evidence.Rejected {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if v, err := c.Claim(t.Context(), road.ID); err != nil {
 		t.Errorf("%+v, %v", v, err)
 	}
 	for _, path := range traces(t, w.dir, "zanzibarine") {

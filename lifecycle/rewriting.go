@@ -245,7 +245,7 @@ func (w *rewriting) values(_ context.Context, x chitta.Excised, old []chitta.Val
 		return nil, err
 	}
 	out = append(out, valuesOf(w.owed)...)
-	out, err = withForgottenClaims(out, w.leaving.IDs)
+	out, err = withForgottenClaims(out, w.leaving)
 	return append(out, chitta.Value{Name: valueCurrent, Data: document}, chitta.Value{Name: valueTraces, Data: mark}), err
 }
 

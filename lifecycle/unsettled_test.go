@@ -37,7 +37,7 @@ func TestSoulTellsWhatIsUnsettled(t *testing.T) {
 	other := claim(t, c, lifecycle.ClaimDraft{Subject: "pump 3", Text: "Pump 3 is dry.", Source: "the night shift", Contests: k.ID})
 	tells(contested)
 	change(t, c, lifecycle.ClaimChange{ID: other.ID, What: lifecycle.ClaimDoubt})
-	tells("- Quarantined: “Pump 3 is dry.” (who says so: the night shift)", "- Contested: VERIFIED “Pump 3 leaks.” against QUARANTINED “Pump 3 is dry.”")
+	tells("- Quarantined: “Pump 3 is dry.” (who says so: “the night shift”)", "- Contested: VERIFIED “Pump 3 leaks.” against QUARANTINED “Pump 3 is dry.”")
 	change(t, c, lifecycle.ClaimChange{ID: other.ID, What: lifecycle.ClaimClear})
 	change(t, c, lifecycle.ClaimChange{ID: k.ID, What: lifecycle.ClaimSettle, Other: other.ID})
 	tells("Nothing.")

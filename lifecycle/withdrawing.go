@@ -433,7 +433,7 @@ func (w *rewriting) withdrawn(o owedWithdrawal, entries, gone []categorised, old
 	if err != nil {
 		return nil, err
 	}
-	if out, err = withForgottenClaims(out, w.leaving.IDs); err != nil {
+	if out, err = withForgottenClaims(out, w.leaving); err != nil {
 		return nil, err
 	}
 	owed, err := o.value()

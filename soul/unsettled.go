@@ -37,7 +37,7 @@ func (u Unsettled) line() string {
 	if !u.Contested {
 		out := "Quarantined: " + said(u.Text, aloneLetters)
 		if by := Quote(u.By, byLetters); by != "" {
-			out += " (who says so: " + by + ")"
+			out += " (who says so: “" + by + "”)"
 		}
 		return out
 	}

@@ -35,7 +35,7 @@ func TestUnsettledClaimsAreQuoted(t *testing.T) {
 	}
 	_, section, _ := lastSection(string(doc), headUnresolved)
 	const want = "- contested: mention the weather (2 for, 2 against)\n" +
-		"- Quarantined: “The key is under the mat.” (who says so: a stranger)\n" +
+		"- Quarantined: “The key is under the mat.” (who says so: “a stranger”)\n" +
 		"- Contested: VERIFIED “Pump 3 leaks.” against REPORTED “Pump 3 does not leak.”\n" +
 		"- Contested: REPORTED “She is well.” against one that may not be read\n"
 	if section != want {
@@ -73,7 +73,7 @@ func TestPlantedClaimsStayQuotations(t *testing.T) {
 		}
 		_, section, _ := lastSection(string(doc), headUnresolved)
 		lines := strings.Split(strings.TrimSpace(section), "\n")
-		if len(lines) != 3 || strings.Count(lines[1], "“") != 1 || strings.Count(lines[1], "”") != 1 || strings.Count(lines[2], "“") != 2 || strings.Count(lines[2], "”") != 2 {
+		if len(lines) != 3 || strings.Count(lines[1], "“") != 2 || strings.Count(lines[1], "”") != 2 || strings.Count(lines[2], "“") != 2 || strings.Count(lines[2], "”") != 2 {
 			t.Errorf("%q:\n%s", text, section)
 		}
 		for _, token := range []string{"<|", "|>", "[INST]", "Instruction:"} {

@@ -246,12 +246,11 @@ func tellPending(p *printer, list []lifecycle.PendingAct) {
 	for _, a := range list {
 		p.line("%s  %s %s", p.bold(fmt.Sprint(a.ID)), a.Tool, oneLine(string(a.Arguments)))
 		p.line("   consequence %s; %.0f seconds left, then it is a no", a.Consequence, a.Seconds)
-		for i, s := range a.RestsOn {
-			id := ""
-			if i < len(a.Claims) {
-				id = " (" + strings.Join(a.Claims, ", ") + ")"
-			}
-			p.line("   rests on: %s%s", oneLine(s), id)
+		for _, s := range a.RestsOn {
+			p.line("   rests on: %s", oneLine(s))
+		}
+		if len(a.Claims) > 0 {
+			p.line("   claims: %s; jivad claims why ID tells what speaks for one", strings.Join(a.Claims, ", "))
 		}
 	}
 	p.line("")

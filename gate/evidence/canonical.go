@@ -26,7 +26,8 @@ func CanonicalRoot(id string) string {
 			return key
 		}
 	}
-	return opaque(id)
+	// Of words neither case matters, nor a mark at an end, nor the kind of blank.
+	return opaque(strings.ToLower(strings.Trim(id, " .!?;:,\"'“”„«»")))
 }
 
 // clean brings a text to one form: NFC, no blanks around or doubled, nothing that cannot
@@ -34,7 +35,7 @@ func CanonicalRoot(id string) string {
 func clean(id string) string {
 	id = norm.NFC.String(strings.ToValidUTF8(id, "\uFFFD"))
 	id = strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Cc, r) && !unicode.IsSpace(r) {
+		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) || r == '\u034f' || unicode.Is(unicode.Cc, r) && !unicode.IsSpace(r) {
 			return -1
 		}
 		return r
@@ -80,14 +81,14 @@ func cutAny(s string, heads ...string) (string, bool) {
 
 // paper knows DOI and arXiv numbers.
 func paper(id string) (string, bool) {
-	rest, isArxiv := cutAny(id, "arxiv:", "urn:arxiv:")
+	rest, isArxiv := cutAny(id, "arxiv:", "urn:arxiv:", "arxiv ")
 	if at, ok := onSite(id, "arxiv.org", "export.arxiv.org"); ok {
 		rest, isArxiv = cutAny(at, "abs/", "pdf/", "html/", "format/")
 	}
 	if isArxiv {
 		return arxiv(rest)
 	}
-	rest, isDOI := cutAny(id, "doi:", "urn:doi:", "info:doi/")
+	rest, isDOI := cutAny(id, "doi:", "urn:doi:", "info:doi/", "doi ")
 	if at, ok := onSite(id, "doi.org", "dx.doi.org"); ok {
 		rest, isDOI = unescaped(at), true
 	} else if !isDOI && strings.HasPrefix(id, "10.") {
@@ -137,7 +138,7 @@ func arxiv(number string) (string, bool) {
 
 // book knows an ISBN of 10 or 13 digits whose check digit fits.
 func book(id string) (string, bool) {
-	rest, named := cutAny(id, "isbn-13:", "isbn-10:", "urn:isbn:", "isbn:", "isbn ")
+	rest, named := cutAny(id, "isbn-13:", "isbn-10:", "urn:isbn:", "isbn:", "isbn-13 ", "isbn-10 ", "isbn ")
 	if !named {
 		return "", false
 	}
@@ -198,7 +199,11 @@ func sensor(id string) (string, bool) {
 		}
 		name, window := strings.Trim(rest, " /"), ""
 		if at := strings.LastIndex(name, "#"); at >= 0 && isWindow(name[at+1:]) {
-			name, window = strings.TrimRight(name[:at], " /"), name[at:]
+			window = name[at:]
+		}
+		name, _, _ = strings.Cut(name, "#") // what is no window is no name either
+		if name = strings.TrimRight(name, " /"); kind == "sensor:" {
+			name = strings.ToLower(name)
 		}
 		if kind == "mqtt:" {
 			topic, device := name, ""

@@ -136,6 +136,9 @@ func archived(rest []string, at int) (string, bool) {
 	for _, end := range []string{".tar.gz", ".zip", ".tgz"} {
 		rest[last] = strings.TrimSuffix(rest[last], end)
 	}
+	if sha, _, _ := strings.Cut(rest[last], "."); isCommit(sha) {
+		rest[last] = sha
+	}
 	return first(rest, at)
 }
 

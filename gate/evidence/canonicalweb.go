@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -24,6 +25,9 @@ func web(id string) (string, bool) {
 	return key, true
 }
 
+// bare is an address without its scheme: a host with a dot in it, and a path.
+var bare = regexp.MustCompile(`^(?i:[a-z0-9-]+\.)+(?i:[a-z]{2,24})/[^\s@]*$`)
+
 // place is an address in its one form; the path is escaped.
 type place struct{ host, path, query string }
 
@@ -33,6 +37,9 @@ type place struct{ host, path, query string }
 // not be escaped not escaped; the parameters sorted, without those that only tell where
 // somebody came from; no fragment.
 func address(id string) (place, bool) {
+	if bare.MatchString(id) {
+		id = "https://" + id
+	}
 	_, http := cutAny(id, "https://", "http://")
 	if !http {
 		return place{}, false

@@ -193,6 +193,9 @@ func (r Root) Source() string {
 	return key
 }
 
+// Fixed tells of a root that names a commit, whose contents never change.
+func (r Root) Fixed() bool { return isCommitKey(CanonicalRoot(r.ID)) }
+
 // SourceKeys are the keys of the independent sources of a claim, sorted.
 func (c *Claim) SourceKeys() []string { return c.sources() }
 

@@ -165,7 +165,10 @@ func (p Policy) Reopenable(c *Claim) (out []Reason) {
 	if c.Class != Rejected {
 		out = append(out, Reason{NotRejected, c.ID, "", "it is " + string(c.Class) + ", and was not rejected"})
 	}
-	if !slices.ContainsFunc(c.sources(), func(key string) bool { return !slices.Contains(c.Refuted, key) }) {
+	// The beginning of a commit that it was rejected with is that commit.
+	before := slices.Compact(slices.Sorted(slices.Values(c.Refuted)))
+	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(before, c.sources()))))
+	if len(withoutBeginnings(all)) <= len(withoutBeginnings(before)) {
 		out = append(out, Reason{NoNewEvidence, c.ID, "", "it has no source that it was not rejected with; a new claim may be better"})
 	}
 	return out

@@ -253,6 +253,57 @@ func TestHighConsequence(t *testing.T) {
 	t.Logf("%d allowed", allowed)
 }
 
+// Each of the eight conditions is one of its own: an act of which all hold is allowed, and
+// with any one of them broken, in each way that there is, it is not.
+func TestEachOfTheEightConditions(t *testing.T) {
+	p := Default()
+	act := Act{"shut the valve", High, true, true}
+	if d := p.Gate(act, []*Claim{sound(), sound()}, trusted); d.Verdict != Allow {
+		t.Fatalf("%+v", d)
+	}
+	for name, c := range map[string]struct {
+		breaks func(*Claim)
+		want   Code
+	}{
+		"not verified":             {func(c *Claim) { c.Class = Inferred }, NotVerified},
+		"stale":                    {func(c *Claim) { c.Class = Stale }, NotCurrent},
+		"its time is over":         {func(c *Claim) { c.Expires = now }, StaleRecord},
+		"a source's time is over":  {func(c *Claim) { c.Roots[1].Expires = now }, StaleRoot},
+		"one source":               {func(c *Claim) { c.Roots = c.Roots[:1] }, TooFewSources},
+		"nothing can be looked at": {func(c *Claim) { c.Roots[0].Retrieval = "" }, Irretrievable},
+		"only a memory can": {func(c *Claim) {
+			c.Roots[0].Retrieval = ""
+			c.Roots = append(c.Roots, Root{ID: "m", Type: AgentMemory, Retrieval: "x"})
+		}, Irretrievable},
+		"nobody said it":          {func(c *Claim) { c.Provenance.Source = "" }, NoProvenance},
+		"no primary source":       {func(c *Claim) { c.Provenance.Primary = "" }, NoProvenance},
+		"no reasoning":            {func(c *Claim) { c.Provenance.Reasoning = "" }, NoProvenance},
+		"contested":               {func(c *Claim) { c.Conflicts = []string{"x"} }, Conflicted},
+		"not reviewed":            {func(c *Claim) { c.Review = Review{} }, NotCleared},
+		"held":                    {func(c *Claim) { c.Review.Decision = Held }, NotCleared},
+		"reviewed by no reviewer": {func(c *Claim) { c.Review.By = "jivad" }, NotCleared},
+	} {
+		broken := sound()
+		c.breaks(broken)
+		for _, claims := range [][]*Claim{{broken}, {sound(), broken}, {broken, sound()}} {
+			if d := p.Gate(act, claims, trusted); d.Verdict != Audit || d.Ask || !slices.Contains(Codes(d.Reasons), c.want) {
+				t.Errorf("%s: %+v", name, d)
+			}
+		}
+	}
+	for name, a := range map[string]Act{"not authorised": {"a", High, false, true}, "no yes": {"a", High, true, false}} {
+		if d := p.Gate(a, []*Claim{sound()}, trusted); d.Verdict != Audit {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	if d := p.Gate(act, nil, trusted); d.Verdict != Audit {
+		t.Errorf("%+v", d)
+	}
+	if d := p.Gate(act, []*Claim{sound()}, Moment{now, false}); d.Verdict != Audit {
+		t.Errorf("%+v", d)
+	}
+}
+
 // Nothing that rests on the session alone is ever allowed at high consequence.
 func TestSessionContextAlone(t *testing.T) {
 	for _, authorised := range []bool{false, true} {
@@ -314,6 +365,9 @@ func TestSourcesAreThings(t *testing.T) {
 		"nothing":                      {nil, 0},
 		"ten agents, one observation":  {ten, 1},
 		"one instrument, two windows":  {[]Root{{ID: SensorRoot("a", 0, 60), Type: Instrument}, {ID: SensorRoot("a", 60, 60), Type: Instrument}, {ID: "Sensor: a", Type: Instrument}}, 1},
+		"one instrument, odd names":    {[]Root{{ID: "sensor:leak-3", Type: Instrument}, {ID: "sensor:Leak-3#", Type: Instrument}, {ID: "sensor: leak-3 # 1+600", Type: Instrument}, {ID: "sensor:leak-3\u034f\ufe0f#1+1#1+1", Type: Instrument}}, 1},
+		"one thing in words":           {[]Root{{ID: "the seal of pump 3", Type: Human}, {ID: "The seal of  pump 3.", Type: Human}}, 1},
+		"a page with and without http": {[]Root{{ID: "https://example.org/manual", Type: External}, {ID: "www.example.org/manual", Type: External}}, 1},
 		"two instruments, one window":  {[]Root{{ID: SensorRoot("a", 0, 60), Type: Instrument}, {ID: SensorRoot("b", 0, 60), Type: Instrument}}, 2},
 		"two devices on one topic":     {[]Root{{ID: TopicRoot("t", "a", 0, 60), Type: Instrument}, {ID: TopicRoot("t", "b", 60, 60), Type: Instrument}}, 2},
 		"memory, summary, signature":   {[]Root{{ID: "a", Type: AgentMemory}, {ID: "b", Type: Summary}, {ID: "c", Type: ReviewerSigns}}, 0},

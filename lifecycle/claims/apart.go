@@ -3,31 +3,54 @@ package claims
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// NameForgotten is the record of the ids of claims that were forgotten: where an older copy
-// of the store is put in its place they are taken out again. It holds nothing else of them.
+// NameForgotten is the record of what was forgotten; see [Forgotten].
 const NameForgotten = "claim/forgotten"
 
-// Forgotten reads that record.
-func Forgotten(data []byte) (ids map[string]bool, err error) {
-	var list []string
-	if len(data) > 0 {
-		err = json.Unmarshal(data, &list)
-	}
-	ids = map[string]bool{}
-	for _, id := range list {
-		ids[id] = true
-	}
-	return ids, err
+// Forgotten are the ids of claims that were forgotten: where an older copy of the store is
+// put in its place they are taken out again. It holds nothing else of them. Last is the
+// highest number that an event had then.
+type Forgotten struct {
+	IDs  map[string]bool
+	Last uint64
 }
 
-// EncodeForgotten writes it.
-func EncodeForgotten(ids map[string]bool) ([]byte, error) {
-	return json.Marshal(slices.Sorted(maps.Keys(ids)))
+type keptForgotten struct {
+	IDs  []string `json:"ids"`
+	Last uint64   `json:"last"`
+}
+
+// ReadForgotten reads that record; no data is nothing.
+func ReadForgotten(data []byte) (Forgotten, error) {
+	f, kept := Forgotten{IDs: map[string]bool{}}, keptForgotten{}
+	if len(data) > 0 {
+		if err := json.Unmarshal(data, &kept); err != nil {
+			return f, fmt.Errorf("%w: record %s: %w", ErrEvent, NameForgotten, err)
+		}
+	}
+	for _, id := range kept.IDs {
+		f.IDs[id] = true
+	}
+	f.Last = kept.Last
+	return f, nil
+}
+
+// Add takes in another one.
+func (f *Forgotten) Add(other Forgotten) {
+	for id := range other.IDs {
+		f.IDs[id] = true
+	}
+	f.Last = max(f.Last, other.Last)
+}
+
+// Encode writes it.
+func (f Forgotten) Encode() ([]byte, error) {
+	return json.Marshal(keptForgotten{slices.Sorted(maps.Keys(f.IDs)), f.Last})
 }
 
 // Exclusively does something with the store in which no claim may change, and folds anew
@@ -43,7 +66,7 @@ func (b *Book) Exclusively(ctx context.Context, f func() error) error {
 		return err
 	}
 	b.state, b.latest = s, max(b.latest, s.Latest)
-	return nil
+	return b.readFloor()
 }
 
 // Freeze has the book write nothing by itself: of a store that is only looked at.
@@ -70,7 +93,7 @@ func (b *Book) Apart(ctx context.Context, g Goes) (*Book, Leaving, error) {
 	if apart.state, err = fold(ctx, apart.store, nil); err != nil {
 		return nil, Leaving{}, err
 	}
-	out := Leaving{Gone: gone, IDs: map[string]bool{}}
+	out := Leaving{Gone: gone, IDs: map[string]bool{}, Last: max(b.state.Last, b.floor)}
 	for id, k := range b.state.claims {
 		if apart.state.claims[id] == nil {
 			out.IDs[id] = true
@@ -108,7 +131,15 @@ type Leaving struct {
 	// session of the first of them.
 	Shown             bool
 	Session, Asserted int
+	// Last is the highest number that an event had.
+	Last uint64
 }
+
+// Forgotten is what is to be kept of that.
+func (l Leaving) Forgotten() Forgotten { return Forgotten{l.IDs, l.Last} }
+
+// Nothing tells that nothing goes.
+func (l Leaving) Nothing() bool { return len(l.IDs) == 0 && l.Events == 0 }
 
 // Since is the first session whose SOUL.md may have spoken of one of them, or the one given
 // where that is earlier; 0 for none.

@@ -24,6 +24,12 @@ const Prefix = "claim/event/"
 
 func nameOf(seq uint64) string { return fmt.Sprintf(Prefix+"%016d", seq) }
 
+// Number is that of the event under a name; false where none can be under it.
+func Number(name string) (seq uint64, ok bool) {
+	_, err := fmt.Sscanf(strings.TrimPrefix(name, Prefix), "%d", &seq)
+	return seq, err == nil && nameOf(seq) == name
+}
+
 // Value is a record kept under a name.
 type Value struct {
 	Name string
@@ -84,6 +90,11 @@ type Book struct {
 	// latest is the latest time that could be trusted, of this process and of the events:
 	// a clock that is set back refreshes nothing.
 	latest int64
+	// floor is the highest number that an event ever had: none is given twice, though the
+	// last ones were forgotten.
+	floor uint64
+	// turns are what instruments said lately, by their ids.
+	turns map[string]*turns
 }
 
 // Open folds what is kept. now tells the wall time and whether it can be trusted.
@@ -101,7 +112,15 @@ func (b *Book) Reload(ctx context.Context) error {
 		return err
 	}
 	b.state, b.latest = s, max(b.latest, s.Latest)
-	return nil
+	return b.readFloor()
+}
+
+func (b *Book) readFloor() error {
+	return b.store.Values(NameForgotten, func(name string, data []byte) error {
+		f, err := ReadForgotten(data)
+		b.floor = max(b.floor, f.Last)
+		return err
+	})
 }
 
 // fold is the state of the kept events, as far as keep wants them.
@@ -124,8 +143,8 @@ func (source) Name() string { return "claims" }
 // Each calls f for the events in (after, to].
 func (s source) Each(after, to uint64, f func(seq uint64, payload []byte, err error) error) error {
 	return s.store.Values(Prefix, func(name string, data []byte) error {
-		var seq uint64
-		if _, err := fmt.Sscanf(strings.TrimPrefix(name, Prefix), "%d", &seq); err != nil || nameOf(seq) != name {
+		seq, ok := Number(name)
+		if !ok {
 			return fmt.Errorf("record %s: %w: it is under a name that none has", name, ErrEvent)
 		}
 		if seq <= after || seq > to {
@@ -149,16 +168,29 @@ func (b *Book) Policy() Policy {
 	return b.policy
 }
 
-// moment is now, never earlier than what was now before.
+// behind is how far a clock may be behind what it showed before and still be the same one:
+// a correction of a time server. In seconds.
+const behind = 120
+
+// moment is now. A clock that shows less than it did, or than the events say, was set: now or
+// then. By it nothing can be told to be fresh, so it is not trusted until it is past that.
 func (b *Book) moment() evidence.Moment {
 	t, trusted := b.now()
 	m := evidence.Moment{Unix: t.Unix(), Trusted: trusted || b.policy.TrustClock}
-	if m.Trusted {
-		b.latest = max(b.latest, m.Unix)
-		m.Unix = b.latest
+	if !m.Trusted {
+		return m
 	}
+	if m.Unix < b.latest-behind {
+		m.Trusted = false
+		return m
+	}
+	b.latest = max(b.latest, m.Unix)
+	m.Unix = b.latest
 	return m
 }
+
+// ofNobody is the category of data that is about nobody.
+const ofNobody = "operational"
 
 // Draft is a claim that is to be made.
 type Draft struct {
@@ -220,6 +252,9 @@ func (b *Book) asserted(d Draft, at evidence.Moment) (Event, error) {
 			return Event{}, err
 		}
 		c.Previous = append(c.Previous, k.ID)
+		if k.Category != "" && k.Category != ofNobody && (d.Category == "" || d.Category == ofNobody) {
+			d.Category = k.Category // it speaks of the same
+		}
 	}
 	for _, r := range d.Roots {
 		c.Roots = append(c.Roots, b.rooted(r, at))
@@ -234,8 +269,11 @@ func (b *Book) rooted(r evidence.Root, at evidence.Moment) evidence.Root {
 	if r.Observed == 0 || r.Observed > at.Unix {
 		r.Observed = at.Unix
 	}
-	seen := evidence.Moment{Unix: r.Observed, Trusted: at.Trusted}
-	r.Expires = b.policy.ends(seen, b.policy.Roots[r.Type], r.Expires)
+	seen, ttl := evidence.Moment{Unix: r.Observed, Trusted: at.Trusted}, b.policy.Roots[r.Type]
+	if r.Type == evidence.Repository && ttl == 0 && !r.Fixed() { // a branch moves
+		ttl = b.policy.Roots[evidence.External]
+	}
+	r.Expires = b.policy.ends(seen, ttl, r.Expires)
 	return r
 }
 
@@ -259,7 +297,7 @@ func (b *Book) write(ctx context.Context, events ...Event) (Kept, error) {
 	values := make([]Value, len(events))
 	for i := range events {
 		e := &events[i]
-		e.Form, e.Seq = Form, b.state.Last+1+uint64(i)
+		e.Form, e.Seq = Form, max(b.state.Last, b.floor)+1+uint64(i)
 		if err := e.check(); err != nil {
 			return Kept{}, err
 		}

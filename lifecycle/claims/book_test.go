@@ -139,10 +139,12 @@ func TestALeakGoesTheWholeWay(t *testing.T) {
 
 	c.unix += 3600 // the instrument tells of an hour
 	gate(evidence.NotCurrent, evidence.StaleRoot, evidence.NotCleared)
-	c.unix -= 7200 // a clock that is set back makes nothing fresh
-	gate(evidence.NotCurrent, evidence.StaleRoot, evidence.NotCleared)
+	c.unix -= 7200 // a clock that is set back makes nothing fresh, and is not believed
+	set := []evidence.Code{evidence.NotCurrent, evidence.StaleRoot, evidence.StaleRecord, evidence.ClockUntrusted, evidence.NotCleared}
+	gate(set...)
 	b = open(t, store, c)
-	gate(evidence.NotCurrent, evidence.StaleRoot, evidence.NotCleared)
+	gate(set...)
+	c.unix = noon + 3600
 	if due := b.Due(); len(due) != 1 || due[0].ID != k.ID || !strings.Contains(due[0].Reverify, "promote it anew") {
 		t.Errorf("%+v", due)
 	}
@@ -338,5 +340,206 @@ func TestTakenFrom(t *testing.T) {
 	must[Kept](t)(b.Doubt(t.Context(), k.ID, "", "person"))
 	if !b.TakenFrom("entry 1") {
 		t.Error("it is forgotten what it was taken from")
+	}
+}
+
+// A clock that was set back tells nothing to be fresh, however long it stands there; a small
+// correction does no harm.
+func TestAClockThatWasSetBack(t *testing.T) {
+	ctx, c := t.Context(), &clock{unix: noon}
+	b := open(t, newMemory(), c)
+	root := manual("a")
+	root.Expires = noon + 3600
+	k := must[Kept](t)(b.Assert(ctx, Draft{Text: "x", Subject: "s", Agent: "person", Roots: []evidence.Root{root}}))
+	usable := func() bool { return len(must[View](t)(b.Get(k.ID)).Usable) == 0 }
+	c.unix += 1000
+	if !usable() {
+		t.Fatal("it is fresh")
+	}
+	for _, back := range []int64{1, 60, behind} {
+		c.unix = noon + 1000 - back
+		if !usable() {
+			t.Errorf("%d seconds back are a correction", back)
+		}
+	}
+	for _, at := range []int64{noon + 1000 - behind - 1, noon - 5*3600, noon - 600} {
+		c.unix = at
+		if usable() {
+			t.Errorf("at %d it is fresh by a clock that was set back", at-noon)
+		}
+	}
+	c.unix = noon + 2000
+	if !usable() {
+		t.Error("the clock is right again")
+	}
+}
+
+// No number is given twice: what was forgotten last does not hide what happens after.
+func TestNumbersAreGivenOnce(t *testing.T) {
+	ctx, store, c := t.Context(), newMemory(), &clock{unix: noon}
+	b := open(t, store, c)
+	a := must[Kept](t)(b.Assert(ctx, Draft{Text: "a", Subject: "s", Agent: "person"}))
+	gone := must[Kept](t)(b.Assert(ctx, Draft{Text: "b", Subject: "s", Agent: "person", Roots: []evidence.Root{manual("x")}}))
+	last := b.state.Last
+	_, leaving, err := b.Apart(ctx, Goes{Claims: map[string]bool{gone.ID: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.Exclusively(ctx, func() error {
+		delete(store.values, nameOf(last))
+		data, err := leaving.Forgotten().Encode()
+		store.values[NameForgotten] = data
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		must[Kept](t)(b.Doubt(ctx, a.ID, "", "person"))
+		if n := b.state.Last; n <= last {
+			t.Errorf("number %d was given twice", n)
+		}
+		must[Kept](t)(b.Review(ctx, a.ID, evidence.Cleared, "", "", "person"))
+		b = open(t, store, c)
+	}
+}
+
+// A report of the same does not shield what is verified from what speaks against it.
+func TestAllClaimsOfAStatementAreContested(t *testing.T) {
+	ctx, c := t.Context(), &clock{unix: noon}
+	b := open(t, newMemory(), c)
+	ok := must[Kept](t)
+	k := ok(b.Assert(ctx, Draft{Text: "Pump 3 leaks", Subject: "pump 3", Agent: "person", Source: "s", Class: evidence.Inferred, Primary: "a", Reasoning: "r", Roots: []evidence.Root{manual("a"), manual("b")}}))
+	ok(b.Promote(ctx, k.ID, "person"))
+	ok(b.Review(ctx, k.ID, evidence.Cleared, "", "", "person"))
+	again := ok(b.Assert(ctx, Draft{Text: "pump 3 leaks.", Subject: "pump 3", Agent: "diary"}))
+	must[[]Observed](t)(b.Message(ctx, "plant/pump3/leak", []byte("dry"), 1, nil))
+	for _, id := range []string{k.ID, again.ID} {
+		if v := must[View](t)(b.Get(id)); len(v.Conflicts) != 1 {
+			t.Errorf("%s is not contested", v.Class)
+		}
+	}
+	d := must[Decided](t)(b.Gate(ctx, Use{Tool: "close_valve", Consequence: evidence.High, Arguments: []byte(`{"pump": 3}`), Authorised: true, Yes: true}))
+	if d.Verdict == evidence.Allow || !slices.Contains(evidence.Codes(d.Reasons), evidence.Conflicted) {
+		t.Errorf("%+v", d)
+	}
+}
+
+// However often an instrument speaks, it writes a few events in its window; one that says
+// the one and the other is not believed.
+func TestAnInstrumentWritesLittle(t *testing.T) {
+	ctx, c := t.Context(), &clock{unix: noon}
+	for _, untrusted := range []bool{false, true} {
+		c.untrusted = untrusted
+		b := open(t, newMemory(), c)
+		for range 200 {
+			must[[]Observed](t)(b.Message(ctx, "plant/pump3/leak", []byte("wet"), 1, nil))
+		}
+		if n := b.state.Last; n != 1 {
+			t.Errorf("%d events of 200 messages that say the same (no clock: %v)", n, untrusted)
+		}
+		for range 200 {
+			must[[]Observed](t)(b.Message(ctx, "plant/pump3/leak", []byte("dry"), 1, nil))
+			must[[]Observed](t)(b.Message(ctx, "plant/pump3/leak", []byte("wet"), 1, nil))
+		}
+		if n := b.state.Last; n > 20 {
+			t.Errorf("%d events of 400 messages that contradict each other (no clock: %v)", n, untrusted)
+		}
+		for _, v := range b.List(Filter{}) {
+			if v.Class.Current() {
+				t.Errorf("%s %q of an instrument that is not to be believed", v.Class, v.Text)
+			}
+		}
+	}
+}
+
+// What was rejected on a commit is not opened again on a longer name of it.
+func TestTheSameCommitIsNoNewEvidence(t *testing.T) {
+	ctx := t.Context()
+	ok := must[Kept](t)
+	b := open(t, newMemory(), &clock{unix: noon})
+	k := ok(b.Assert(ctx, Draft{Text: "x", Subject: "s", Agent: "person", Roots: []evidence.Root{{ID: "o/r@9f86d08", Type: evidence.Repository}}}))
+	ok(b.Review(ctx, k.ID, evidence.Refused, "", "", "person"))
+	ok(b.AddEvidence(ctx, k.ID, evidence.Root{ID: "o/r@9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", Type: evidence.Repository}, "person", ""))
+	if _, err := b.Review(ctx, k.ID, evidence.Reopened, "", "", "person"); !slices.Equal(codes(err), []evidence.Code{evidence.NoNewEvidence}) {
+		t.Errorf("%v", err)
+	}
+}
+
+// An act rests on claims about the very thing that its arguments name.
+func TestStatementsNameTheVeryThing(t *testing.T) {
+	ctx := t.Context()
+	b := open(t, newMemory(), &clock{unix: noon})
+	p := b.Policy()
+	p.Acts = []Act{{Tool: "remove", RestsOn: []string{"nobody needs {path}"}}, {Tool: "move", RestsOn: []string{"{from} may go to {to}"}}}
+	b.SetPolicy(p)
+	for _, text := range []string{"Nobody needs /data/x.", "a may go to b may go to c", "nobody needs {path}"} {
+		must[Kept](t)(b.Assert(ctx, Draft{Text: text, Subject: "s", Agent: "person"}))
+	}
+	for arguments, found := range map[string]int{
+		`{"path":"/data/x"}`: 1, `{"path":"/data/X"}`: 0, `{"path":"/data/x."}`: 0, `{"path":"/data/x;"}`: 0, `{"path":"/data/x  "}`: 0, `{"path":"/data/y"}`: 0,
+		`{"path":{"a":1}}`: 0, `{"path":null}`: 0, `{}`: 0, ``: 0, `{"path":"{path}"}`: 0,
+	} {
+		d := must[Decided](t)(b.Gate(ctx, Use{Tool: "remove", Consequence: evidence.Medium, Arguments: []byte(arguments), Authorised: true}))
+		if len(d.Claims) != found || (d.Verdict == evidence.Allow) != (found > 0) {
+			t.Errorf("%s: %+v", arguments, d)
+		}
+	}
+	for _, arguments := range []string{`{"from":"a may go to b","to":"c"}`, `{"from":"a","to":"b may go to c"}`} {
+		if d := must[Decided](t)(b.Gate(ctx, Use{Tool: "move", Consequence: evidence.Medium, Arguments: []byte(arguments), Authorised: true})); d.Verdict == evidence.Allow {
+			t.Errorf("%s: %+v", arguments, d)
+		}
+	}
+}
+
+// Nothing is fresh for ever by an odd time, and a branch is no commit.
+func TestEvidenceEnds(t *testing.T) {
+	ctx := t.Context()
+	b := open(t, newMemory(), &clock{unix: noon})
+	week := int64(7 * 24 * 3600)
+	k := must[Kept](t)(b.Assert(ctx, Draft{Text: "x", Subject: "s", Agent: "person", Roots: []evidence.Root{
+		{ID: "a", Type: evidence.Human, Observed: -week}, {ID: "b", Type: evidence.Human, Observed: -2 * week},
+		{ID: "https://github.com/o/r/tree/main", Type: evidence.Repository}, {ID: "https://github.com/o/r", Type: evidence.Repository}, {ID: "o/r@9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", Type: evidence.Repository},
+	}}))
+	for i, r := range k.Roots {
+		if fixed := i == 4; (r.Expires == 0) != fixed {
+			t.Errorf("%s ends at %d", r.ID, r.Expires)
+		}
+	}
+}
+
+// However much speaks against a claim, all of it counts.
+func TestManyContests(t *testing.T) {
+	ctx := t.Context()
+	b := open(t, newMemory(), &clock{unix: noon})
+	k := must[Kept](t)(b.Assert(ctx, Draft{Text: "x", Subject: "s", Agent: "person"}))
+	for i := range evidence.MostRoots + 2 {
+		o := must[Kept](t)(b.Assert(ctx, Draft{Text: "not x", Subject: "s", Agent: "person"}))
+		must[Kept](t)(b.Contest(ctx, k.ID, o.ID, "person"))
+		if i < evidence.MostRoots {
+			must[Kept](t)(b.Review(ctx, o.ID, evidence.Refused, "", "", "person"))
+		}
+	}
+	if v := must[View](t)(b.Get(k.ID)); len(v.Conflicts) != 2 {
+		t.Errorf("%d speak against it", len(v.Conflicts))
+	}
+}
+
+// Where what took a claim's place is forgotten, that is not believed again for it.
+func TestForgettingASuccessor(t *testing.T) {
+	ctx := t.Context()
+	ok := must[Kept](t)
+	b := open(t, newMemory(), &clock{unix: noon})
+	k := ok(b.Assert(ctx, Draft{Text: "x", Subject: "s", Agent: "person", Source: "s", Class: evidence.Inferred, Primary: "a", Reasoning: "r", Roots: []evidence.Root{manual("a"), manual("b")}}))
+	ok(b.Promote(ctx, k.ID, "person"))
+	ok(b.Review(ctx, k.ID, evidence.Cleared, "", "", "person"))
+	o := ok(b.Assert(ctx, Draft{Text: "not x", Subject: "s", Agent: "person", From: "entry"}))
+	ok(b.Review(ctx, k.ID, evidence.Replaced, o.ID, "", "person"))
+	apart, _, err := b.Apart(ctx, Goes{From: map[string]bool{"entry": true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := must[View](t)(apart.Get(k.ID)); v.Class != evidence.Quarantined {
+		t.Errorf("it is %s", v.Class)
 	}
 }

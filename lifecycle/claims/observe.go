@@ -3,6 +3,7 @@ package claims
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jivad/jivad/gate/evidence"
 )
@@ -76,7 +77,9 @@ func (b *Book) readings(ctx context.Context, of func(*Instrument) bool, payload 
 
 // observe writes what a reading says. It adds to the claim that says so already, or makes
 // one, as a report. What the same instrument alone said before is superseded by what it says
-// now; what others saw as well is contested.
+// now; what others saw as well is contested, each claim of it. An instrument that says one
+// thing and the other more often than [mostTurns] times in its window is not to be believed:
+// what it alone said comes into quarantine, and nothing more is taken of it in that window.
 func (b *Book) observe(ctx context.Context, in *Instrument, holds bool, session int) (Observed, error) {
 	text, contrary := in.Text, in.Otherwise
 	if !holds {
@@ -84,9 +87,17 @@ func (b *Book) observe(ctx context.Context, in *Instrument, holds bool, session 
 	}
 	now := b.moment()
 	root := b.rooted(in.root(now.Unix), now)
-	against := b.current(contrary)
-	if Statement(text) == "" && against == nil {
+	against := b.currents(contrary)
+	if Statement(text) == "" && len(against) == 0 {
 		return Observed{}, nil
+	}
+	turn := b.turn(in, holds)
+	switch {
+	case turn.wild, turn.again && !now.Trusted:
+		return Observed{}, nil
+	case turn.n > mostTurns:
+		turn.wild = true
+		return b.distrust(ctx, in, session, append(against, b.currents(text)...))
 	}
 	if Statement(text) == "" {
 		text = "not so: " + in.Text // the contrary of what is believed has to have words
@@ -110,21 +121,22 @@ func (b *Book) observe(ctx context.Context, in *Instrument, holds bool, session 
 	default:
 		out.Claim = k.ID
 		if !k.has(root) {
-			events = append(events, Event{Kind: Evidence, Claim: k.ID, At: now, Session: session, By: in.ID, Root: &root})
+			events = append(events, Event{Kind: Evidence, Claim: k.ID, At: now, Session: session, By: in.ID, Category: in.Category, Root: &root})
 		}
 	}
 	if stale != "" {
 		events = append(events, Event{Kind: Superseded, Claim: stale, At: now, Session: session, By: in.ID, Other: out.Claim})
 	}
-	if against != nil && (k == nil || !contested(k, against)) {
-		if own(against, in) {
-			events = append(events, Event{Kind: Superseded, Claim: against.ID, At: now, Session: session, By: in.ID, Other: out.Claim})
+	for _, a := range against {
+		kind := Contested
+		if own(a, in) {
+			kind = Superseded
 		} else {
-			events = append(events, Event{Kind: Contested, Claim: against.ID, At: now, Session: session, By: in.ID, Other: out.Claim})
+			out.Contested = a.ID
 		}
-	}
-	if against != nil && !own(against, in) {
-		out.Contested = against.ID
+		if k == nil || !contested(k, a) {
+			events = append(events, Event{Kind: kind, Claim: a.ID, At: now, Session: session, By: in.ID, Other: out.Claim})
+		}
 	}
 	if len(events) == 0 {
 		return out, nil
@@ -134,20 +146,77 @@ func (b *Book) observe(ctx context.Context, in *Instrument, holds bool, session 
 	return out, err
 }
 
-// current is the newest claim of that statement that was neither rejected nor superseded.
-func (b *Book) current(text string) *Kept {
-	statement := Statement(text)
-	if statement == "" {
-		return nil
+// mostTurns is how often an instrument may say the contrary of what it said, in its window.
+const mostTurns = 4
+
+// turns are what an instrument said in its window, by a clock that only goes forward.
+type turns struct {
+	since time.Time
+	holds bool
+	n     int
+	// again says that it said so before, wild that it is not believed in this window.
+	again, wild bool
+}
+
+// turn notes what an instrument says.
+func (b *Book) turn(in *Instrument, holds bool) *turns {
+	t := b.turns[in.ID]
+	if t == nil || time.Since(t.since) >= in.window {
+		if b.turns == nil {
+			b.turns = map[string]*turns{}
+		}
+		t = &turns{since: time.Now(), holds: holds}
+		b.turns[in.ID] = t
+		return t
 	}
-	ids := b.state.said[statement]
-	for i := len(ids) - 1; i >= 0; i-- {
-		k := b.state.claims[ids[i]]
-		if k.Class != evidence.Rejected && k.Class != evidence.Superseded {
-			return k
+	t.again = t.holds == holds
+	if !t.again {
+		t.n++
+	}
+	t.holds = holds
+	return t
+}
+
+// distrust puts what an instrument alone said into quarantine.
+func (b *Book) distrust(ctx context.Context, in *Instrument, session int, claims []*Kept) (out Observed, err error) {
+	var events []Event
+	now := b.moment()
+	for _, k := range claims {
+		if own(k, in) {
+			events = append(events, Event{Kind: Doubted, Claim: k.ID, At: now, Session: session, By: in.ID, Text: "it said one thing and the other, again and again"})
+			out.Claim = k.ID
 		}
 	}
-	return nil
+	if len(events) == 0 {
+		return out, nil
+	}
+	out.Written = true
+	_, err = b.write(ctx, events...)
+	return out, err
+}
+
+// currents are the claims of that statement that were neither rejected nor superseded, the
+// oldest first.
+func (b *Book) currents(text string) (out []*Kept) {
+	if Statement(text) == "" {
+		return nil
+	}
+	for _, id := range b.state.said[Statement(text)] {
+		if k := b.state.claims[id]; k.Class != evidence.Rejected && k.Class != evidence.Superseded {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// current is the one of them that an act would rest on: one that is verified, else the newest.
+func (b *Book) current(text string) (out *Kept) {
+	for _, k := range b.currents(text) {
+		if out == nil || k.Class == evidence.Verified || out.Class != evidence.Verified {
+			out = k
+		}
+	}
+	return out
 }
 
 // has tells whether a claim has that observation already, in that window.

@@ -64,9 +64,9 @@ func (p Policy) ends(at evidence.Moment, ttl time.Duration, asked int64) int64 {
 	}
 	end := at.Unix + int64(ttl/time.Second)
 	if ttl == 0 || asked != 0 && asked < end {
-		return max(asked, 1)
+		end = asked
 	}
-	return end
+	return max(end, 1) // 0 is never
 }
 
 // DefaultPolicy is that of a new companion. A report is worth a day, what was concluded a
@@ -176,10 +176,20 @@ func ParsePolicy(name, text string) (Policy, error) {
 		if slices.ContainsFunc(f.Instruments[:i], func(other Instrument) bool { return other.ID == in.ID }) {
 			return wrong("instrument %q is there twice", in.ID)
 		}
+		if at := slices.IndexFunc(f.Instruments[:i], func(other Instrument) bool {
+			return in.Topic != "" && other.Topic == in.Topic && other.Field == in.Field
+		}); at >= 0 {
+			return wrong("instruments %q and %q read the same: one reading would count as two sources", f.Instruments[at].ID, in.ID)
+		}
 	}
 	for i, a := range f.Acts {
 		if a.Tool == "" || len(a.RestsOn) == 0 || len(a.RestsOn) > 16 {
 			return wrong("an act needs a tool, and 1 to 16 statements that it rests on")
+		}
+		for _, s := range a.RestsOn {
+			if err := checkTemplate(s); err != nil {
+				return wrong("the act of %s rests on %q: %v", a.Tool, s, err)
+			}
 		}
 		if slices.ContainsFunc(f.Acts[:i], func(other Act) bool { return other.Tool == a.Tool }) {
 			return wrong("the act of %s is there twice", a.Tool)

@@ -3,9 +3,10 @@ package claims
 import (
 	"cmp"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -72,9 +73,9 @@ func (b *Book) viewed(k *Kept, now evidence.Moment) View {
 func reverify(k *Kept) string {
 	switch {
 	case k.Class == evidence.Stale && k.Was == evidence.Reported:
-		return "locate its primary source: jivad claims locate " + k.ID
+		return "locate its primary source: jivad claims locate " + k.ID + " --root WHAT"
 	case k.Class == evidence.Stale && k.Was == evidence.Verified:
-		return "look at its sources again (jivad claims evidence " + k.ID + "), replay its reasoning (jivad claims replay " + k.ID + ") and promote it anew"
+		return "look at its sources again (jivad claims evidence " + k.ID + " --root WHAT), replay its reasoning (jivad claims replay " + k.ID + ") and promote it anew"
 	case k.Class == evidence.Stale:
 		return "replay its reasoning against current evidence: jivad claims replay " + k.ID
 	case k.Class == evidence.Quarantined:
@@ -200,12 +201,12 @@ func (b *Book) Gate(ctx context.Context, u Use) (Decided, error) {
 	var missing []evidence.Reason
 	var ids []string
 	for _, template := range b.restsOn(u.Tool) {
-		statement, err := filled(template, u.Arguments)
-		if err != nil {
-			return d, err
-		}
+		statement, values, ok := filled(template, u.Arguments)
 		d.RestsOn = append(d.RestsOn, statement)
-		found := b.bearing(statement, u.Allowed)
+		var found []string
+		if ok {
+			found = b.bearing(statement, values, u.Allowed)
+		}
 		if len(found) == 0 && u.Consequence != evidence.Low {
 			missing = append(missing, evidence.Reason{Code: evidence.ContextAlone, Says: "nothing is on record of something that it rests on"})
 		}
@@ -241,13 +242,13 @@ func (b *Book) restsOn(tool string) []string {
 }
 
 // bearing are the ids of the claims of a statement that an act could rest on.
-func (b *Book) bearing(statement string, allowed func(string) bool) []string {
+func (b *Book) bearing(statement string, values []string, allowed func(string) bool) []string {
 	var verified, others []string
 	for _, id := range b.state.said[Statement(statement)] {
 		k := b.state.claims[id]
 		switch {
 		case k.Class == evidence.Superseded || k.Class == evidence.Rejected:
-		case allowed != nil && !allowed(k.Category):
+		case allowed != nil && !allowed(k.Category), !says(k.Text, values):
 		case k.Class == evidence.Verified:
 			verified = append(verified, id)
 		default:
@@ -260,34 +261,51 @@ func (b *Book) bearing(statement string, allowed func(string) bool) []string {
 	return others
 }
 
-// filled puts arguments in the places of a statement. An argument that is no word or number
-// fills none.
-func filled(template string, arguments []byte) (string, error) {
-	if !strings.Contains(template, "{") {
-		return template, nil
+// checkTemplate sees that a statement can be filled: names in braces, each closed.
+func checkTemplate(template string) error {
+	if Statement(template) == "" {
+		return errors.New("it says nothing")
 	}
-	var object map[string]json.RawMessage
-	if len(arguments) > 0 {
-		if err := json.Unmarshal(arguments, &object); err != nil {
-			return "", fmt.Errorf("the arguments of an act: %w", err)
+	if rest := place.ReplaceAllString(template, ""); strings.ContainsAny(rest, "{}") {
+		return errors.New("a place is {NAME}, of letters, digits and _")
+	}
+	return nil
+}
+
+// place is one of an argument, and fitting what may stand in it: one word, that neither ends
+// nor begins with what a statement may end with.
+var (
+	place   = regexp.MustCompile(`\{[A-Za-z0-9_]+\}`)
+	fitting = regexp.MustCompile(`^[\pL\pN_/]([^\s{}]{0,126}[\pL\pN_/])?$`)
+)
+
+// filled puts arguments in the places of a statement, and gives them. ok tells whether each
+// could be filled: with a word, a number or a truth value, exactly as it stands there.
+func filled(template string, arguments []byte) (statement string, values []string, ok bool) {
+	ok = true
+	statement = place.ReplaceAllStringFunc(template, func(name string) string {
+		value, err := member(arguments, []string{name[1 : len(name)-1]})
+		if err != nil || !fitting.MatchString(value) {
+			ok = false
+			return name
+		}
+		values = append(values, value)
+		return value
+	})
+	return statement, values, ok
+}
+
+// says tells whether a claim has each value as a word of its own, letter by letter: case and
+// marks that make no difference to a statement may be all the difference to a tool.
+func says(text string, values []string) bool {
+	words := strings.Fields(text)
+	for i, w := range words {
+		words[i] = strings.Trim(w, ".!?;:,\"'“”„«»")
+	}
+	for _, v := range values {
+		if !slices.Contains(words, v) {
+			return false
 		}
 	}
-	var out strings.Builder
-	for rest := template; ; {
-		before, after, open := strings.Cut(rest, "{")
-		out.WriteString(before)
-		if !open {
-			return out.String(), nil
-		}
-		name, behind, closed := strings.Cut(after, "}")
-		if !closed {
-			return "", fmt.Errorf("%q: %w: a { without a }", template, ErrPolicy)
-		}
-		value, err := member(arguments, []string{name})
-		if err != nil {
-			value = "{" + name + "}"
-		}
-		out.WriteString(value)
-		rest = behind
-	}
+	return true
 }

@@ -201,7 +201,7 @@ func (s *State) contest(k, other *Kept, against bool) {
 	for _, pair := range [][2]*Kept{{k, other}, {other, k}} {
 		i := slices.Index(pair[0].contests, pair[1].ID)
 		switch {
-		case against && i < 0 && len(pair[0].contests) < evidence.MostRoots:
+		case against && i < 0:
 			pair[0].contests = append(pair[0].contests, pair[1].ID)
 		case !against && i >= 0:
 			pair[0].contests = slices.Delete(pair[0].contests, i, i+1)

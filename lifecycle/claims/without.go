@@ -1,8 +1,11 @@
 package claims
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/jivad/jivad/gate/evidence"
 )
 
 // Goes says what is to be taken out.
@@ -55,7 +58,15 @@ func Without(values []Value, g Goes) ([]Value, Gone, error) {
 		e, is := events[v.Name]
 		switch {
 		case !is:
-		case away[e.Claim] || g.From[e.From] || away[e.Other]:
+		case !away[e.Claim] && !g.From[e.From] && away[e.Other] && (e.Kind == Superseded || e.Kind == Reviewed && e.Decision == evidence.Replaced):
+			// What took its place is gone, and with it why: it is not believed again for that.
+			gone.Events++
+			data, err := json.Marshal(Event{Form: Form, Kind: Doubted, Claim: e.Claim, At: e.At, Session: e.Session, By: e.By})
+			if err != nil {
+				return nil, gone, err
+			}
+			v.Data = data
+		case away[e.Claim] || g.From[e.From] || away[e.Other], e.Kind == Evidence && g.Category != nil && g.Category(e.Category):
 			gone.Events++
 			continue
 		}

@@ -105,17 +105,22 @@ func TestWithoutIsAsIfItHadNeverBeen(t *testing.T) {
 			}
 		}
 		want := NewState()
-		dropped := 0
+		dropped, doubted := 0, 0
 		for i, e := range events {
 			e.Seq = uint64(i + 1)
-			if away[e.Claim] || away[e.Other] || g.From[e.From] {
+			replaced := e.Kind == Superseded || e.Kind == Reviewed && e.Decision == evidence.Replaced
+			switch {
+			case away[e.Claim] || g.From[e.From] || away[e.Other] && !replaced:
 				dropped++
 				continue
+			case away[e.Other]: // what took its place is gone: it is doubted, and not believed again
+				doubted++
+				e = Event{Seq: e.Seq, Form: Form, Kind: Doubted, Claim: e.Claim, At: e.At, By: e.By}
 			}
 			Step(want, e)
 		}
 		got := folded(t, left)
-		if !reflect.DeepEqual(got, want) || gone.Claims != len(away) || gone.Events != dropped || len(left) != len(events)-dropped+1 {
+		if !reflect.DeepEqual(got, want) || gone.Claims != len(away) || gone.Events != dropped+doubted || len(left) != len(events)-dropped+1 {
 			t.Fatalf("%+v\n%+v\n%+v", gone, got, want)
 		}
 		for _, v := range left {

@@ -77,8 +77,10 @@ func (p *Projections) act(ctx context.Context, by *string, call tools.Call) (Act
 	p.acting.Lock()
 	defer p.acting.Unlock()
 	act, life, refused, err := p.permit(ctx, by, call, nil)
-	if q := refused.wants; err == nil && q != nil { // a person is asked without the lock, and it is judged again
+	if q := refused.wants; err == nil && q != nil { // other acts go on while a person is asked, and it is judged again
+		p.acting.Unlock()
 		q.yes = p.o.Ask(ctx, q.act)
+		p.acting.Lock()
 		act, life, refused, err = p.permit(ctx, by, call, q)
 	}
 	tool := refused.Tool
