@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -148,7 +149,8 @@ func opened(text string) string {
 	b.WriteString(text)
 	for _, piece := range encoded.FindAllString(text, -1) {
 		for _, form := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding, base64.URLEncoding, base64.RawURLEncoding} {
-			if data, err := form.DecodeString(piece); err == nil {
+			// A signature and a key are no text, and their bytes may be any digits.
+			if data, err := form.DecodeString(piece); err == nil && utf8.Valid(data) {
 				b.WriteString("\n" + string(data))
 				break
 			}
@@ -168,7 +170,7 @@ func sung(text string, all []canary) (out []string) {
 	}
 	for line := range strings.Lines(text) {
 		if !strings.ContainsAny(line, "{}") {
-			numbers = append(numbers, digitsOf(line))
+			numbers = append(numbers, digitsOf(digests.ReplaceAllString(line, ".")))
 		}
 	}
 	for _, c := range all {
