@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jivad/jivad/internal/api"
 	"github.com/jivad/jivad/lifecycle"
 )
 
@@ -253,7 +254,11 @@ func (r *round) lookAtLives(ctx context.Context) error {
 	if summary.Distillates+len(gone) != len(met) {
 		r.fail(kindLife, "%d lives are distilled, the lineage has %d distillates and %d were taken out", len(met), summary.Distillates, len(gone))
 	}
-	if _, err := r.client.VerifyLineage(ctx); err != nil && summary.Distillates > 0 {
+	_, err = r.client.VerifyLineage(ctx)
+	if errors.Is(err, api.ErrUnreachable) {
+		return err // it was killed meanwhile: a deed ends with this look
+	}
+	if err != nil && summary.Distillates > 0 {
 		r.fail(kindVerify, "lineage: %v", err)
 	}
 	return r.lookAtTraces(traces)
