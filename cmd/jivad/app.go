@@ -17,6 +17,7 @@ import (
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/internal/api"
 	"github.com/jivad/jivad/internal/config"
+	"github.com/jivad/jivad/internal/faults"
 	"github.com/jivad/jivad/lifecycle"
 )
 
@@ -96,7 +97,7 @@ func (a *app) root() *cobra.Command {
 		add := func(f *pflag.Flag) { names = append(names, f.Name) }
 		cmd.Flags().VisitAll(add)
 		cmd.InheritedFlags().VisitAll(add)
-		if n := config.Nearest(unknown.GetSpecifiedName(), names); n != "" {
+		if n := faults.Nearest(unknown.GetSpecifiedName(), names); n != "" {
 			return fmt.Errorf("%w; did you mean --%s?", err, n)
 		}
 		return err

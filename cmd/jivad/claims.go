@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jivad/jivad/gate/evidence"
-	"github.com/jivad/jivad/internal/config"
+	"github.com/jivad/jivad/internal/faults"
 	"github.com/jivad/jivad/lifecycle"
 )
 
@@ -39,7 +39,7 @@ time: see evidence.toml in the data folder, and docs/evidence.md.`,
 				names = append(names, c.Name())
 			}
 			hint := "it takes " + strings.Join(names, ", ")
-			if n := config.Nearest(args[0], names); n != "" {
+			if n := faults.Nearest(args[0], names); n != "" {
 				hint = "did you mean " + n + "?"
 			}
 			return fmt.Errorf("unknown command %q for %s; %s", args[0], cmd.CommandPath(), hint)
@@ -320,7 +320,7 @@ contest (--other speaks against it) or settle (it and --other may both stand).`,
 			x.ID, x.What = args[0], args[1]
 			if !slices.Contains(reviews, x.What) {
 				hint := "it is one of " + strings.Join(reviews, ", ")
-				if n := config.Nearest(x.What, reviews); n != "" {
+				if n := faults.Nearest(x.What, reviews); n != "" {
 					hint = "did you mean " + n + "?"
 				}
 				return usage("%q is no decision; %s", x.What, hint)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jivad/jivad/internal/config"
+	"github.com/jivad/jivad/internal/faults"
 	"github.com/jivad/jivad/lifecycle"
 	"github.com/jivad/jivad/lifecycle/consent"
 )
@@ -30,7 +30,7 @@ away at once. Nothing that you said is ever overwritten: jivad consent show --hi
 				return nil
 			}
 			hint := "it takes show or set"
-			if n := config.Nearest(args[0], []string{"show", "set"}); n != "" {
+			if n := faults.Nearest(args[0], []string{"show", "set"}); n != "" {
 				hint = "did you mean " + n + "?"
 			}
 			return fmt.Errorf("unknown command %q for %s; %s", args[0], cmd.CommandPath(), hint)

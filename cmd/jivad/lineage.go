@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jivad/jivad/internal/config"
+	"github.com/jivad/jivad/internal/faults"
 	"github.com/jivad/jivad/lifecycle"
 	"github.com/jivad/jivad/soul/lineage"
 )
@@ -27,7 +27,7 @@ is in it, the same on every machine. In --json weights are in millionths.`,
 				return nil
 			}
 			hint := "it takes verify, render, rules, blame or prove"
-			if n := config.Nearest(args[0], verbs); n != "" {
+			if n := faults.Nearest(args[0], verbs); n != "" {
 				hint = "did you mean " + n + "?"
 			}
 			return fmt.Errorf("unknown command %q for %s; %s", args[0], cmd.CommandPath(), hint)

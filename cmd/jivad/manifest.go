@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/jivad/jivad/internal/atomicfile"
-	"github.com/jivad/jivad/internal/config"
+	"github.com/jivad/jivad/internal/faults"
 	"github.com/jivad/jivad/lifecycle"
 	"github.com/jivad/jivad/lifecycle/claims"
 	"github.com/jivad/jivad/lifecycle/manifest"
@@ -29,7 +29,7 @@ changed by it. jivad init writes one with every key explained.`,
 				return nil
 			}
 			hint := "it takes show or check"
-			if n := config.Nearest(args[0], []string{"show", "check"}); n != "" {
+			if n := faults.Nearest(args[0], []string{"show", "check"}); n != "" {
 				hint = "did you mean " + n + "?"
 			}
 			return fmt.Errorf("unknown command %q for %s; %s", args[0], cmd.CommandPath(), hint)

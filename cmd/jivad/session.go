@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/jivad/jivad/internal/config"
+	"github.com/jivad/jivad/internal/faults"
 	"github.com/jivad/jivad/lifecycle"
 )
 
@@ -22,7 +22,7 @@ func (a *app) sessionVerb() *cobra.Command {
 				return nil
 			}
 			hint := "it takes list, show or end"
-			if n := config.Nearest(args[0], []string{"list", "show", "end"}); n != "" {
+			if n := faults.Nearest(args[0], []string{"list", "show", "end"}); n != "" {
 				hint = "did you mean " + n + "?"
 			}
 			return fmt.Errorf("unknown command %q for %s; %s", args[0], cmd.CommandPath(), hint)

@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/jivad/jivad/boards"
 )
 
@@ -234,32 +232,6 @@ func TestSnake(t *testing.T) {
 	for name, want := range map[string]string{"R0": "r0", "MMR": "mmr", "KBase": "k_base", "MinSimilarity": "min_similarity", "Alpha": "alpha"} {
 		if got := snake(name); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
-		}
-	}
-}
-
-// Distance is a metric that counts edits.
-func TestDistance(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		letters := rapid.StringOfN(rapid.RuneFrom([]rune("abc_")), 0, 8, -1)
-		a, b, c := letters.Draw(t, "a"), letters.Draw(t, "b"), letters.Draw(t, "c")
-		if distance(a, a) != 0 || (distance(a, b) == 0) != (a == b) {
-			t.Fatalf("%q %q are %d apart", a, b, distance(a, b))
-		}
-		if distance(a, b) != distance(b, a) || distance(a, c) > distance(a, b)+distance(b, c) {
-			t.Fatalf("no metric on %q %q %q", a, b, c)
-		}
-		i := rapid.IntRange(0, len(a)).Draw(t, "i")
-		if d := distance(a, a[:i]+"x"+a[i:]); d != 1 {
-			t.Fatalf("one letter more is %d apart", d)
-		}
-	})
-}
-
-func TestShort(t *testing.T) {
-	for d, want := range map[time.Duration]string{30 * time.Minute: "30m", time.Hour: "1h", 90 * time.Second: "1m30s", 0: "0s", 10 * time.Second: "10s", 80 * time.Second: "1m20s"} {
-		if got := short(d); got != want {
-			t.Errorf("%v is %s, want %s", d, got, want)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/jivad/jivad/internal/faults"
 )
 
 // key is one setting: its name in the file, where it is kept, what it is for
@@ -209,7 +211,7 @@ func number(x, low, high float64) string {
 }
 
 func duration(d, low, high time.Duration) string {
-	return unless(d >= low && d <= high, fmt.Sprintf("a duration from %q to %q", short(low), short(high)))
+	return unless(d >= low && d <= high, fmt.Sprintf("a duration from %q to %q", faults.Duration(low), faults.Duration(high)))
 }
 
 func oneOf(s string, options ...string) string {
@@ -223,16 +225,4 @@ func oneOf(s string, options ...string) string {
 		quoted[i] = fmt.Sprintf("%q", o)
 	}
 	return strings.Join(quoted[:len(quoted)-1], ", ") + " or " + quoted[len(quoted)-1]
-}
-
-// short writes a duration as people do: 30m and not 30m0s.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }

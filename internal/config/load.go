@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/jivad/jivad/internal/faults"
 )
 
 // MaxBytes is the largest file that is read.
@@ -136,7 +138,7 @@ func (r *reader) unknown(where, name string) {
 		above, _, _ := strings.Cut(s.name, ".")
 		names = append(names, s.name, above)
 	}
-	if n := Nearest(name, names); n != "" {
+	if n := faults.Nearest(name, names); n != "" {
 		r.fault(where, name, "", "there is no such key; did you mean %s?", n)
 		return
 	}
@@ -178,7 +180,7 @@ func (r *reader) unknownVariable(name string) {
 			names[i] = Env(k.name)
 		}
 		hint := ""
-		if n := Nearest(name, names); n != "" {
+		if n := faults.Nearest(name, names); n != "" {
 			hint = "; did you mean " + n + "?"
 		}
 		r.fault(name, "", "", "there is no such key%s", hint)
@@ -375,7 +377,7 @@ func setText(field any, text string) string {
 func show(field any) string {
 	switch f := field.(type) {
 	case *time.Duration:
-		return strconv.Quote(short(*f))
+		return strconv.Quote(faults.Duration(*f))
 	case *bool:
 		return strconv.FormatBool(*f)
 	case *int:

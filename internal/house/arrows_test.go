@@ -18,6 +18,7 @@ var arrows = map[string][]string{
 	"gate/evidence":       {},
 	"boards":              {},
 	"internal/atomicfile": {},
+	"internal/faults":     {},
 	"internal/ledger":     {},
 	"internal/sample":     {},
 	"internal/house":      {},
@@ -29,7 +30,7 @@ var arrows = map[string][]string{
 	"lifecycle/distil":    {"soul/lineage", "internal/atomicfile"},
 	"lifecycle/tools":     {},
 	"lifecycle/lives":     {"soul/lineage"},
-	"lifecycle/manifest":  {"soul/lineage", "lifecycle/consent", "lifecycle/distil", "lifecycle/tools"},
+	"lifecycle/manifest":  {"soul/lineage", "lifecycle/consent", "lifecycle/distil", "lifecycle/tools", "internal/faults"},
 	"lifecycle/projection": {
 		"soul/lineage", "lifecycle/consent", "lifecycle/distil", "lifecycle/tools", "lifecycle/lives", "lifecycle/manifest", "internal/atomicfile",
 	},
@@ -53,7 +54,7 @@ var arrows = map[string][]string{
 	"internal/api":             {"lifecycle", "soul"},
 	"internal/broker":          {"lifecycle/tools"},
 	"internal/door":            {"lifecycle", "lifecycle/prompt", "lifecycle/tools"},
-	"internal/config":          {"boards", "gate", "reactivation"},
+	"internal/config":          {"boards", "gate", "reactivation", "internal/faults"},
 	"internal/torture":         {"internal/api", "internal/sample", "lifecycle", "soul"}, // takes the program apart, is no part of it
 	"cmd/jivad":                {"*"},                                                    // the only place that wires
 }

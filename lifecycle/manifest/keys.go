@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/jivad/jivad/internal/faults"
 )
 
 // key is one setting: its name in the file, what it is for, where it is kept and what it
@@ -151,7 +153,7 @@ func whole(n, low, high int) string {
 }
 
 func seconds(d, low, high time.Duration) string {
-	return unless(d >= low && d <= high && d%time.Second == 0, fmt.Sprintf("a duration from %q to %q in whole seconds", short(low), short(high)))
+	return unless(d >= low && d <= high && d%time.Second == 0, fmt.Sprintf("a duration from %q to %q in whole seconds", faults.Duration(low), faults.Duration(high)))
 }
 
 func wantDigest(text string) string {
@@ -161,16 +163,4 @@ func wantDigest(text string) string {
 // plain tells whether a text is one, without anything that a terminal obeys.
 func plain(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' })
-}
-
-// short writes a duration as people do: 30m and not 30m0s.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/jivad/jivad/internal/faults"
 )
 
 // Parse reads a manifest of at most MaxBytes. Keys that are not there have the values of
@@ -155,7 +157,7 @@ func (r *reader) unknown(path []string, value any) {
 			names = append(names, s.name)
 		}
 	}
-	if n := nearest(full, names); n != "" && nearest(leaf, leaves(names)) != "" {
+	if n := faults.Nearest(full, names); n != "" && faults.Nearest(leaf, leaves(names)) != "" {
 		r.fault(where, full, "", "there is no such key; did you mean %s?", n)
 		return
 	}

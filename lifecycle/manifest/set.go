@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jivad/jivad/internal/faults"
 	"github.com/jivad/jivad/lifecycle/consent"
 	"github.com/jivad/jivad/lifecycle/tools"
 	"github.com/jivad/jivad/soul/lineage"
@@ -172,7 +173,7 @@ func (r *reader) setGrants(f *[]tools.Grant, value any) string {
 				_ = g.Within.UnmarshalTOML(table[name]) // keeps its faults for later
 			default:
 				hint := "capability and within are what there is"
-				if n := nearest(name, []string{"capability", "within"}); n != "" {
+				if n := faults.Nearest(name, []string{"capability", "within"}); n != "" {
 					hint = "did you mean " + n + "?"
 				}
 				r.fault(where, label+", "+shortened(name), "", "there is no such key; %s", hint)
@@ -233,7 +234,7 @@ func show(field any) string {
 		if *f == 0 {
 			return `""`
 		}
-		return strconv.Quote(short(*f))
+		return strconv.Quote(faults.Duration(*f))
 	case *bool:
 		return strconv.FormatBool(*f)
 	case *int:
