@@ -425,11 +425,5 @@ func soulOf(t *testing.T, w *world) string {
 
 func until(t *testing.T, done func() bool) {
 	t.Helper()
-	for range 500 {
-		if done() {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatal("it does not come")
+	eventually(t, "it comes", done)
 }

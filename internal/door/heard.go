@@ -26,13 +26,15 @@ type heard struct {
 	answer strings.Builder
 	// done: the server said that this was all. failed: it said that it failed.
 	done, failed bool
-	closed       bool
+	// ended: the server has ended its answer, whatever was in it; who goes then left no earlier.
+	ended, closed bool
 }
 
 func (h *heard) Read(p []byte) (int, error) {
 	n, err := h.ReadCloser.Read(p)
 	h.take(p[:n])
 	if errors.Is(err, io.EOF) {
+		h.ended = true
 		// An answer that does not stream may be one line without an end; one that
 		// was too long to keep is taken for whole.
 		h.done = h.done || h.long
@@ -95,7 +97,7 @@ func (h *heard) Close() error {
 	}
 	h.closed = true
 	e := h.exchange
-	left := !h.done && (e.client.Err() != nil || e.w.failed.Load())
+	left := !h.done && !h.ended && (e.client.Err() != nil || e.w.failed.Load())
 	switch {
 	case h.failed:
 		e.outcome = outcomeFailed
