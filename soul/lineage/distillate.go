@@ -78,7 +78,8 @@ const (
 	Reinforcing = "reinforcing"
 )
 
-// Distillate is all that is left of a life. Its digest is that of its canonical form
+// Distillate is all that is left of a life, which is of the device that signed it: of what
+// another says of a life of the same id nothing is this one's. Its digest is that of its canonical form
 // without the signature.
 type Distillate struct {
 	Schema string `json:"schema"`
@@ -99,7 +100,9 @@ type Distillate struct {
 	Polarity string `json:"polarity"`
 	// Consent is the record of consent that it may be kept by.
 	Consent ID `json:"consent"`
-	// Sequence counts the lives of the device from 1.
+	// Sequence counts the lives of the device from 1. It is the device's own word, and what
+	// counts never hangs on it: two distillates of one number are two lives where they name
+	// two.
 	Sequence  int64     `json:"sequence"`
 	Signature Signature `json:"signature"`
 
