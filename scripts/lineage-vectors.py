@@ -356,7 +356,7 @@ def vectors():
     yield "scripts", vector(
         "Text of any script, as it stands.",
         [[distillate(0, [("tool.%s" % key, "tool %s, argument %s" % (key, text), MILLION) for key, text in (
-            ("length", "Länge der Antworten, „kurz“: knapp — 3 Sätze"), ("ton", "語り口: 静かに"), ("zzz", "गति: धीरे"))], 700_000)]])
+            ("length", "Länge: „kurz“, knapp — 3 Sätze"), ("ton", "語り口: 静かに"), ("zzz", "गति: धीरे"))], 700_000)]])
     batches = many()
     yield "many", vector("Forty lives of three devices in batches, and the lineage without five of them.", batches,
                          [make_id("life", n) for n in (0, 6, 11, 22, 39)])
