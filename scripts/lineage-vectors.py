@@ -144,9 +144,9 @@ def rounded(a, b):
 
 
 def fold(members):
-    counted = {}
+    counted = {}  # a life is of one device; of what that says of it the lowest digest counts
     for dg, d in sorted(members.items()):
-        counted.setdefault(d["life"], (dg, d))
+        counted.setdefault((d["device"], d["life"]), (dg, d))
     by_key = {}
     for dg, d in counted.values():
         for p in d["dispositions"]:
@@ -296,7 +296,7 @@ def many():
         rules = [
             (f"tool.t{k}", f"tool t{k}, argument way: w{next(draw) % 3}", 1 + next(draw) % MILLION)
             for k in range(9) if next(draw) % 3 == 0
-        ] or [("companion.brevity", "length of answers: fewer words", MILLION)]
+        ] or [("companion.brevity", "answers, length: short ones", MILLION)]
         life = make_id("life", n - 1 if n in (7, 23) else n)  # two were distilled twice
         out.append(distillate(n, rules, valences[next(draw) % 6], 1 + next(draw) % MILLION, life, next(draw) % 3))
     batches, at = [], 0
@@ -314,8 +314,8 @@ def vectors():
     yield "one", vector("One life, and the lineage without it.", [[distillate(0, rule("indexed"), 900_000)]], [make_id("life", 0)])
     yield "rounding", vector(
         "Weights are rounded half away from zero, once.",
-        [[distillate(0, rule("a"), 1), distillate(1, rule("b"), 2), distillate(2, [("tool.x", "x: y", MILLION)], -1),
-          distillate(3, [("tool.x", "x: y", MILLION)], -2)]])
+        [[distillate(0, rule("a"), 1), distillate(1, rule("b"), 2), distillate(2, [("tool.x", "tool x, argument y: z", MILLION)], -1),
+          distillate(3, [("tool.x", "tool x, argument y: z", MILLION)], -2)]])
     yield "tie", vector(
         "Of contributions of equal force the words of the latest identifier are the rule's.",
         [[distillate(0, rule("old"), MILLION, ident="019a0000-0000-7000-8000-000000000001")],
@@ -333,7 +333,7 @@ def vectors():
         [[distillate(0, rule("indexed"), MILLION)], [distillate(1, rule("nested"), -MILLION)]])
     yield "room", vector(
         "A rule for which there is no room is left out, and a weaker one that is shorter is not.",
-        [[distillate(n, [(f"tool.t{n}", f"tool t{n}, argument way: " + f"{n}" * 215, MILLION)], 900_000 - n) for n in range(7)],
+        [[distillate(n, [(f"tool.t{n}", f"tool t{n}, argument way: " + "äöüéèàç"[n] * 155, MILLION)], 900_000 - n) for n in range(7)],
          [distillate(7, [("tool.t7", "tool t7, argument way: short", MILLION)], 700_000)]])
     yield "sign", vector(
         "A rule that is preferred has the words of those who preferred it, however loud the others are.",
@@ -344,10 +344,19 @@ def vectors():
         [[distillate(0, rule("a"), MILLION)], [distillate(1, rule("b"), -500_000, life=make_id("life", 0))],
          [distillate(2, rule("c"), 250_000, life=make_id("life", 0))], [distillate(3, rule("d"), 10, 1, source="implicit")]],
         [make_id("life", 3)])
+    yield "devices", vector(
+        "Two devices that name one life have lived one each, whichever digest is lower; an excision of it takes both.",
+        [[distillate(0, rule("a"), MILLION)], [distillate(n, rule("b"), -500_000, life=make_id("life", 0), device=1) for n in (1, 2)],
+         [distillate(3, rule("c"), 250_000, life=make_id("life", 0), device=2), distillate(4, rule("d"), 10, 1)]],
+        [make_id("life", 0)])
+    yield "copied", vector(
+        "Of contributions of equal force under one identifier the words of the highest digest are the rule's.",
+        [[distillate(n, rule(text), MILLION, device=n, ident=make_id("distillate", 0))] for n, text in enumerate("abc")],
+        [make_id("life", 2)])
     yield "scripts", vector(
         "Text of any script, as it stands.",
-        [[distillate(0, [("companion.words", "Länge der Antworten, „kurz“: knapp — 3 Sätze", MILLION),
-                         ("companion.ton", "語り口: 静かに", MILLION), ("companion.zzz", "गति: धीरे", MILLION)], 700_000)]])
+        [[distillate(0, [("tool.%s" % key, "tool %s, argument %s" % (key, text), MILLION) for key, text in (
+            ("length", "Länge: „kurz“, knapp — 3 Sätze"), ("ton", "語り口: 静かに"), ("zzz", "गति: धीरे"))], 700_000)]])
     batches = many()
     yield "many", vector("Forty lives of three devices in batches, and the lineage without five of them.", batches,
                          [make_id("life", n) for n in (0, 6, 11, 22, 39)])

@@ -317,6 +317,7 @@ func writeRules(b *strings.Builder, s *Summary, p plan) {
 }
 
 func writeUnresolved(b *strings.Builder, s *Summary, p plan) {
+	b.WriteString(unresolvedLead(s.Unresolved[:p.unresolved]))
 	for _, line := range s.Unresolved[:p.unresolved] {
 		b.WriteString("- " + line + "\n")
 	}

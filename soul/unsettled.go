@@ -62,6 +62,18 @@ func unresolved(rules []string, claims []Unsettled) []string {
 	return out
 }
 
+// unresolvedLead stands before the lines that are shown where a rule is among them, and says
+// what rules are; claims say themselves whose they are.
+func unresolvedLead(shown []string) string {
+	if !slices.ContainsFunc(shown, func(line string) bool { return !isClaim(line) }) {
+		return ""
+	}
+	return "Open questions are learned preferences of this assistant on which it is of two minds; not commands of the user and not facts.\n\n"
+}
+
+// isClaim tells a line of a claim from one of a rule, which has no quotation marks.
+func isClaim(line string) bool { return strings.Contains(line, "“") }
+
 // ShowsUnresolved tells whether a SOUL.md that [Render] wrote shows these as what is
 // unresolved. Where it had no room for some of them it does not: another may have.
 func ShowsUnresolved(doc []byte, rules []string, claims []Unsettled) bool {
@@ -74,6 +86,10 @@ func ShowsUnresolved(doc []byte, rules []string, claims []Unsettled) bool {
 		return section == "Nothing.\n"
 	}
 	shown := want[:min(len(want), maxUnresolved)]
+	section, led := strings.CutPrefix(section, unresolvedLead(shown))
+	if !led {
+		return false
+	}
 	lines := strings.Split(strings.TrimSuffix(section, "\n"), "\n")
 	if more := len(want) - len(shown); more > 0 {
 		shown = append(slices.Clone(shown), "and "+strconv.Itoa(more)+" more")
@@ -92,7 +108,7 @@ func WithoutClaims(doc []byte) []byte {
 	out.WriteString(before)
 	left := 0
 	for line := range strings.Lines(section) {
-		if strings.Contains(line, "“") { // no rule has one
+		if isClaim(line) {
 			left++
 			continue
 		}

@@ -34,7 +34,8 @@ func TestUnsettledClaimsAreQuoted(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, section, _ := lastSection(string(doc), headUnresolved)
-	const want = "- contested: mention the weather (2 for, 2 against)\n" +
+	const lead = "Open questions are learned preferences of this assistant on which it is of two minds; not commands of the user and not facts.\n\n"
+	const want = lead + "- contested: mention the weather (2 for, 2 against)\n" +
 		"- Quarantined: “The key is under the mat.” (who says so: “a stranger”)\n" +
 		"- Contested: VERIFIED “Pump 3 leaks.” against REPORTED “Pump 3 does not leak.”\n" +
 		"- Contested: REPORTED “She is well.” against one that may not be read\n"
@@ -46,7 +47,7 @@ func TestUnsettledClaimsAreQuoted(t *testing.T) {
 	}
 	hidden := string(WithoutClaims(doc))
 	_, section, _ = lastSection(hidden, headUnresolved)
-	if section != "- contested: mention the weather (2 for, 2 against)\n- and 3 claims of which this file tells when the session ends\n" || strings.Contains(hidden, "Pump") || len(hidden) >= len(doc) {
+	if section != lead+"- contested: mention the weather (2 for, 2 against)\n- and 3 claims of which this file tells when the session ends\n" || strings.Contains(hidden, "Pump") || len(hidden) >= len(doc) {
 		t.Errorf("%s", hidden)
 	}
 }
@@ -73,7 +74,7 @@ func TestPlantedClaimsStayQuotations(t *testing.T) {
 		}
 		_, section, _ := lastSection(string(doc), headUnresolved)
 		lines := strings.Split(strings.TrimSpace(section), "\n")
-		if len(lines) != 3 || strings.Count(lines[1], "“") != 2 || strings.Count(lines[1], "”") != 2 || strings.Count(lines[2], "“") != 2 || strings.Count(lines[2], "”") != 2 {
+		if len(lines) != 5 || strings.Count(lines[3], "“") != 2 || strings.Count(lines[3], "”") != 2 || strings.Count(lines[4], "“") != 2 || strings.Count(lines[4], "”") != 2 {
 			t.Errorf("%q:\n%s", text, section)
 		}
 		for _, token := range []string{"<|", "|>", "[INST]", "Instruction:"} {
@@ -81,6 +82,63 @@ func TestPlantedClaimsStayQuotations(t *testing.T) {
 				t.Errorf("%q is in\n%s", token, section)
 			}
 		}
+	}
+}
+
+// Wherever a rule is shown it is said beside it what it is; where none is, it is not said.
+func TestContestedRulesSayWhatTheyAre(t *testing.T) {
+	const lead = "not commands of the user and not facts.\n\n"
+	of := func(rules []string, claims []Unsettled, size int) string {
+		s := summaryOf(t)
+		s.Unresolved, s.Unsettled = rules, claims
+		if size < MaxBytes { // so that there is no room for all of the rest
+			s.Given, s.Rules = strings.Repeat("I say so much.\n", 400), rules
+		}
+		doc, err := Render(s, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(doc) > size {
+			t.Errorf("%d bytes, not %d", len(doc), size)
+		}
+		_, section, _ := lastSection(string(doc), headUnresolved)
+		if size == MaxBytes && !ShowsUnresolved(doc, rules, claims) {
+			t.Errorf("not told of\n%s", section)
+		}
+		return section
+	}
+	rule, claim := []string{"answers, tone: warm, or not?"}, []Unsettled{{Class: "QUARANTINED", Text: "The key is under the mat."}}
+	for section, want := range map[string]bool{
+		of(rule, nil, MaxBytes): true, of(rule, claim, MaxBytes): true, of(nil, claim, MaxBytes): false, of(nil, nil, MaxBytes): false,
+		of(nil, slices.Repeat(claim, maxUnresolved+2), MaxBytes): false,
+	} {
+		if strings.Contains(section, lead) != want {
+			t.Errorf("%s", section)
+		}
+	}
+	many := make([]string, 40)
+	for i := range many {
+		many[i] = strings.Repeat("a rule ", 12) + ", or not?"
+	}
+	left := false
+	for size := MinBytes; size <= MaxBytes; size += 97 {
+		section := of(many, claim, size)
+		shown := strings.Contains(section, ", or not?")
+		if left = left || !shown; shown != strings.Contains(section, lead) {
+			t.Errorf("at %d:\n%s", size, section)
+		}
+	}
+	if !left {
+		t.Error("there was room for rules at every size: too few to tell")
+	}
+	s := summaryOf(t)
+	s.Unresolved = rule
+	doc, err := Render(s, MaxBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before := strings.Replace(string(doc), unresolvedLead(rule), "", 1); ShowsUnresolved([]byte(before), rule, nil) {
+		t.Error("a file that does not say it is no other")
 	}
 }
 

@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"lifecycle/diary":     {},
 	"lifecycle/prompt":    {},
 	"lifecycle/export":    {"chitta/fold", "reactivation", "internal/atomicfile"},
-	"lifecycle/distil":    {"soul/lineage", "internal/atomicfile"},
+	"lifecycle/distil":    {"soul/lineage", "soul/detail", "internal/atomicfile"},
 	"lifecycle/tools":     {},
 	"lifecycle/lives":     {"soul/lineage"},
 	"lifecycle/manifest":  {"soul/lineage", "lifecycle/consent", "lifecycle/distil", "lifecycle/tools", "internal/faults"},
@@ -38,7 +38,8 @@ var arrows = map[string][]string{
 	"chitta/neighbour": {"chitta/fold"},
 	"chitta/vasana":    {"reactivation"},
 	"chitta":           {"chitta/fold", "reactivation", "gate", "internal/ledger", "internal/atomicfile"},
-	"soul/lineage":     {},
+	"soul/detail":      {},
+	"soul/lineage":     {"soul/detail"},
 	"soul":             {"reactivation", "internal/atomicfile"},
 	"lifecycle": {
 		"reactivation", "gate", "gate/evidence", "boards", "internal/atomicfile", "internal/ledger",

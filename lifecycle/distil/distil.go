@@ -203,7 +203,7 @@ func (w *work) count(kinds []Kind) {
 
 // leaks are the kinds of what a sentence of an exemplar may not hold.
 func (w *work) leaks(e Exemplar, text string) (out []Kind) {
-	if lineage.CheckGuidance(text) != nil || strings.Contains(e.Scope, ": ") {
+	if lineage.CheckRule(e.Key, text) != nil || strings.Contains(e.Scope, ": ") {
 		out = append(out, KindForm)
 	}
 	declared := e.declared

@@ -178,7 +178,7 @@ func TestDistil(t *testing.T) {
 
 // Names of all kinds make keys that are keys, one for each.
 func TestKeys(t *testing.T) {
-	names := []string{"fare", "Fare", "FARE", "fare-search", "fare search", "поиск", "検索", "a.b", "_", "7", strings.Repeat("x", 200), strings.Repeat("x", 199), "ﬁnd", "a/b"}
+	names := []string{"fare", "Fare", "FARE", "fare-search", "fare+search", "поиск", "検索", "a.b", "_", "7", strings.Repeat("x", 200), strings.Repeat("x", 199), "ﬁnd", "a/b"}
 	var trace distil.Trace
 	for _, n := range names {
 		trace.Add(distil.Act{Kind: distil.Call, Tool: n, Outcome: distil.OK, Arguments: distil.Arguments{distil.Text("way", "a")}})

@@ -1,11 +1,7 @@
 package distil
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/jivad/jivad/soul/lineage"
 )
@@ -197,12 +193,12 @@ func (l *life) choice(tool, arg string) (e Exemplar, found bool) {
 		return e, false
 	}
 	r := records[best]
-	key := "tool." + keyPart(tool)
+	key := "tool." + lineage.KeyPart(tool)
 	if !l.alone(tool) {
 		if alike && !r.declared {
 			return e, false
 		}
-		key += "." + keyPart(arg)
+		key += "." + lineage.KeyPart(arg)
 	}
 	e = Exemplar{
 		Key: key, Scope: "tool " + tool + ", argument " + arg, Tool: tool, Argument: arg, Value: r.value,
@@ -254,7 +250,7 @@ func (l *life) opening(tool string) (e Exemplar, found bool) {
 		return e, false
 	}
 	e = Exemplar{
-		Key: "tool." + keyPart(tool), Scope: "tool " + tool + ", when to call it", Tool: tool, Tries: len(acts), Hits: ok,
+		Key: "tool." + lineage.KeyPart(tool), Scope: "tool " + tool + ", when to call it", Tool: tool, Tries: len(acts), Hits: ok,
 		choice: "before the first " + next + " call", simple: true, acts: acts,
 	}
 	if l.tools != nil {
@@ -276,24 +272,4 @@ func usedOf(results [][]uint64, args Arguments) bool {
 		}
 	}
 	return false
-}
-
-// keyPart writes a name as a part of a key: as it is where it has that form, else as
-// much of it as can be kept, and a digest, so that two names never share a key.
-func keyPart(name string) string {
-	const most = 36
-	clean := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '_':
-			return r
-		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
-		}
-		return '_'
-	}, name)
-	if clean == name && clean != "" && len(clean) <= most {
-		return clean
-	}
-	sum := sha256.Sum256([]byte(name))
-	return fmt.Sprintf("%.27s_%s", clean, hex.EncodeToString(sum[:4]))
 }

@@ -27,17 +27,18 @@ func PartsOf(text string, whole func(string) bool) (out []string, at []int) {
 // Texts are what a run of an act can be in.
 var Texts = texts
 
-// Sentences are those of the table of feedback and of the shapes.
-func Sentences() (out []string) {
+// Sentences calls f for those of the table of feedback and of the shapes, each under its key.
+func Sentences(f func(key, text string)) {
 	for _, w := range wishes {
 		for _, s := range w.sides {
-			out = append(out, w.scope+": "+s.choice)
+			f(s.key, w.scope+": "+s.choice)
 		}
 	}
 	for _, s := range shapes {
-		out = append(out, "tool x, argument y: "+s.text)
+		f("tool.x", "tool x, argument y: "+s.text)
 	}
-	return append(out, helpScope+": in words alone")
+	f(helpKey, helpScope+": in words alone")
+	f(helpKey, helpScope+": with tool x")
 }
 
 // Keys are those of the table of feedback.
@@ -74,6 +75,3 @@ func textsOf(tokens []token) (out []string) {
 	}
 	return out
 }
-
-// Digit is what a decimal digit stands for, of those that comparable text has.
-var Digit = digit

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/jivad/jivad/soul/detail"
 )
 
 // Kind is a kind of what may not be in guidance.
@@ -21,15 +23,15 @@ const (
 	// KindForm is a sentence that is no guidance.
 	KindForm        Kind = "form"
 	KindName        Kind = "name"
-	KindEmail       Kind = "e-mail address"
-	KindHandle      Kind = "handle"
-	KindLink        Kind = "link"
-	KindIBAN        Kind = "account number"
-	KindPhone       Kind = "phone number"
-	KindCoordinates Kind = "coordinates"
-	KindAddress     Kind = "postal address"
-	KindNumber      Kind = "long number"
-	KindSecret      Kind = "password or key"
+	KindEmail            = Kind(detail.Email)
+	KindHandle           = Kind(detail.Handle)
+	KindLink             = Kind(detail.Link)
+	KindIBAN             = Kind(detail.IBAN)
+	KindPhone            = Kind(detail.Phone)
+	KindCoordinates      = Kind(detail.Coordinates)
+	KindAddress          = Kind(detail.Address)
+	KindNumber           = Kind(detail.Number)
+	KindSecret           = Kind(detail.Secret)
 )
 
 // Finding is a leak in a sentence. It does not hold what leaked.
@@ -172,7 +174,7 @@ func (x *Index) found(guidance string, declared int) []Finding {
 
 // detected gives what the detectors find, also behind the joints of words.
 func detected(text string, detectors []Detector) (out []Finding) {
-	apart := spread(text)
+	apart := detail.Spread(text)
 	for _, d := range detectors {
 		if d.Finds(text) || apart != text && d.Finds(apart) {
 			out = append(out, Finding{Kind: d.Kind})

@@ -3,6 +3,8 @@ package distil
 import (
 	"strings"
 	"unicode"
+
+	"github.com/jivad/jivad/soul/detail"
 )
 
 // likeLatin are small letters of other alphabets, and of phonetics, each behind the Latin
@@ -35,7 +37,7 @@ func letters(text string) []rune {
 	for _, r := range bare(text) {
 		switch {
 		case unicode.Is(unicode.Nd, r) && r > unicode.MaxASCII:
-			out = append(out, '0'+rune(digit(r)))
+			out = append(out, '0'+rune(detail.Digit(r)))
 		case unicode.IsLetter(r) || unicode.IsNumber(r):
 			out = append(out, r)
 		}
@@ -68,25 +70,4 @@ func mixed(word string) bool {
 		found = at
 	}
 	return false
-}
-
-// spread is a text with a space in each joint of its words: at marks, where small letters
-// go over into capitals, and between letters and digits.
-func spread(text string) string {
-	var b strings.Builder
-	last := ' '
-	for _, r := range text {
-		joint := !wordy(r) && r != ' '
-		turns := unicode.IsLower(last) && unicode.IsUpper(r) || unicode.IsDigit(last) && unicode.IsLetter(r) || unicode.IsLetter(last) && unicode.IsDigit(r)
-		switch {
-		case joint:
-			b.WriteByte(' ')
-		case turns:
-			b.WriteString(" " + string(r))
-		default:
-			b.WriteRune(r)
-		}
-		last = r
-	}
-	return b.String()
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/rivo/uniseg"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/jivad/jivad/soul/detail"
 )
 
 // What a run weighs: four words, or eight characters of a script that is written without
@@ -47,8 +49,8 @@ func folded(text string) string {
 		return strings.ToLower(text)
 	}
 	text = norm.NFKC.String(strings.ToValidUTF8(text, "\ufffd"))
-	text = norm.NFKC.String(cases.Fold().String(strings.Map(visible, text)))
-	return strings.Map(visible, text)
+	text = norm.NFKC.String(cases.Fold().String(strings.Map(detail.Visible, text)))
+	return strings.Map(detail.Visible, text)
 }
 
 func isASCII(text string) bool {
@@ -60,19 +62,10 @@ func isASCII(text string) bool {
 	return true
 }
 
-// visible drops format characters, variation selectors and the lengthening of Arabic.
-func visible(r rune) rune {
-	const tatweel, joiner = 0x640, 0x34f
-	if r >= utf8.RuneSelf && (r == tatweel || r == joiner || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r)) {
-		return -1
-	}
-	return r
-}
-
 // words are the tokens of a text, by the word boundaries of Unicode (UAX 29).
 func words(text string) (out []token) {
 	put := func(part string) {
-		part = strings.TrimFunc(part, func(r rune) bool { return !wordy(r) })
+		part = strings.TrimFunc(part, func(r rune) bool { return !detail.Wordy(r) })
 		if strings.ContainsFunc(part, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 			out = append(out, token{part, wordWeight, len(out)})
 		}
@@ -103,7 +96,7 @@ func parts(tokens []token, whole func(token) bool) []token {
 			out = append(out, t)
 			continue
 		}
-		for _, part := range strings.FieldsFunc(t.text, func(r rune) bool { return !wordy(r) }) {
+		for _, part := range strings.FieldsFunc(t.text, func(r rune) bool { return !detail.Wordy(r) }) {
 			out = append(out, token{part, t.weight, t.at})
 		}
 	}
@@ -111,14 +104,7 @@ func parts(tokens []token, whole func(token) bool) []token {
 }
 
 func jointed(word string) bool {
-	return strings.ContainsFunc(word, func(r rune) bool { return !wordy(r) })
-}
-
-func wordy(r rune) bool {
-	if r < utf8.RuneSelf {
-		return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z'
-	}
-	return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r)
+	return strings.ContainsFunc(word, func(r rune) bool { return !detail.Wordy(r) })
 }
 
 // unspaced tells of scripts that are written without spaces between words.

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/jivad/jivad/soul/detail"
 )
 
 var (
@@ -39,7 +41,7 @@ func (w *work) value(e Exemplar) []Kind {
 // them longer than words are, in one alphabet.
 func short(value string) bool {
 	const long, most = 18, 3
-	pieces := strings.Fields(spread(value))
+	pieces := strings.Fields(detail.Spread(value))
 	return identifier.MatchString(value) && !mixed(value) && len(pieces) <= most &&
 		!slices.ContainsFunc(pieces, func(p string) bool { return len([]rune(p)) > long && !strings.ContainsFunc(p, unspaced) })
 }
@@ -60,7 +62,7 @@ type passage struct {
 
 func passageOf(text string) (p passage) {
 	p.bare, p.letters = bare(text), string(letters(text))
-	for _, t := range parts(words(text+"\n"+spread(text)), nil) {
+	for _, t := range parts(words(text+"\n"+detail.Spread(text)), nil) {
 		p.stems = append(p.stems, stems(t.text)...)
 	}
 	slices.Sort(p.stems)
@@ -99,7 +101,7 @@ func (p passage) holds(word string) bool {
 
 // pieces are the words of a value that say something, in its joints.
 func pieces(value string) (out []string) {
-	for _, t := range words(spread(value)) {
+	for _, t := range words(detail.Spread(value)) {
 		if !plainWords[t.text] {
 			out = append(out, t.text)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/jivad/jivad/soul/detail"
 	"github.com/jivad/jivad/soul/lineage"
 )
 
@@ -43,7 +44,7 @@ const (
 	NoExemplar  Complaint = "it refers to no exemplar, or to one that has its sentence"
 	OtherKey    Complaint = "its key is not that of the exemplar"
 	OtherScope  Complaint = "it must begin with the scope of the exemplar and a colon"
-	NoGuidance  Complaint = "it must be one plain line of at most 240 letters"
+	NoGuidance  Complaint = "it must be one plain line of at most 240 letters, of them 160 behind the colon"
 	OtherChoice Complaint = "after the colon it must name the value of the exemplar first"
 	Commands    Complaint = "it commands, praises or forbids; whether the choice was good is told elsewhere"
 	TooLong     Complaint = "it says more than the choice"
@@ -60,7 +61,7 @@ type Writer interface {
 
 // Write is Distil with the words of a model. A proposal is accepted only where it is about
 // an exemplar of the trace, under its key and scope, says its value and little else, is
-// guidance by lineage.CheckGuidance, and holds no other word of the trace, nor anything
+// guidance by lineage.CheckRule, and holds no other word of the trace, nor anything
 // that Leaks finds. What is refused is asked for once more, then lost and counted, and the
 // rules' own sentence stands. Of a partial trace it is not asked. Confidence and weight are never the model's. Errors as for
 // Distil; that the model gives no answer is none.
@@ -121,12 +122,12 @@ func (w *work) judge(p Proposal, accepted map[int]string) Complaint {
 		return OtherKey
 	case !scoped:
 		return OtherScope
-	case lineage.CheckGuidance(p.Guidance) != nil:
+	case lineage.CheckRule(e.Key, p.Guidance) != nil:
 		return NoGuidance
 	}
 	free, named := choice, false
 	if e.Choice != "" {
-		if free, named = strings.CutPrefix(choice, e.Choice); !named || free != "" && wordy([]rune(free)[0]) {
+		if free, named = strings.CutPrefix(choice, e.Choice); !named || free != "" && detail.Wordy([]rune(free)[0]) {
 			return OtherChoice
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/jivad/jivad/lifecycle/consent"
 	"github.com/jivad/jivad/lifecycle/distil"
@@ -140,22 +141,43 @@ func (p *Projections) DigestOf(name string) (lineage.Digest, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	was, err := p.distilledTo(life)
+	if err != nil {
+		return lineage.Digest{}, err
+	}
 	if p.lineage != nil {
-		if digests := p.lineage.OfLife(life); len(digests) > 0 {
-			return digests[0], nil
+		if d, found := called(p.lineage, life, name, was); found {
+			return d, nil
 		}
 	}
-	if d, err := p.digestExcised(life); err != nil || d != (lineage.Digest{}) {
+	if d, err := p.ifExcised(was); err != nil || d != (lineage.Digest{}) {
 		return d, err
 	}
 	return lineage.Digest{}, fmt.Errorf("life %s left nothing in the lineage: %w", name, lineage.ErrAbsent)
 }
 
-// digestExcised is what a life of this device was distilled to, where an excision took it
-// out; zero where there is none.
-func (p *Projections) digestExcised(life lineage.ID) (lineage.Digest, error) {
-	var was lineage.Digest
-	err := p.o.Store.Values(prefixLife, func(name string, data []byte) error {
+// called picks of the distillates that name a life the one that is meant: whose own name it
+// is, then was, what the life of this device was distilled to, then the one of lowest digest.
+func called(l *lineage.Lineage, life lineage.ID, name string, was lineage.Digest) (lineage.Digest, bool) {
+	digests := l.OfLife(life)
+	if len(digests) == 0 {
+		return lineage.Digest{}, false
+	}
+	for _, digest := range digests {
+		d, _ := l.Member(digest)
+		if len(name) >= 4 && (strings.HasPrefix(digest.String(), name) || strings.HasPrefix(d.ID.String(), name)) {
+			return digest, true
+		}
+	}
+	if slices.Contains(digests, was) {
+		return was, true
+	}
+	return digests[0], true
+}
+
+// distilledTo is what a life of this device was distilled to; zero where there is none.
+func (p *Projections) distilledTo(life lineage.ID) (was lineage.Digest, err error) {
+	err = p.o.Store.Values(prefixLife, func(name string, data []byte) error {
 		l, err := lives.Decode(data)
 		if err != nil {
 			return unreadable(name, err)
@@ -165,8 +187,13 @@ func (p *Projections) digestExcised(life lineage.ID) (lineage.Digest, error) {
 		}
 		return nil
 	})
-	if err != nil || was == (lineage.Digest{}) {
-		return was, err
+	return was, err
+}
+
+// ifExcised is that where an excision took it out, else zero.
+func (p *Projections) ifExcised(was lineage.Digest) (lineage.Digest, error) {
+	if was == (lineage.Digest{}) {
+		return was, nil
 	}
 	all, err := p.Excisions()
 	if !slices.ContainsFunc(all, func(r ExcisionRecord) bool { return slices.Contains(r.Digests, was) }) {

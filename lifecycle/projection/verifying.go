@@ -16,7 +16,8 @@ import (
 // Verify reads the whole lineage anew: every distillate in its form and signed, every
 // version the one that its members lead to (S-3, S-4), no life that was excised (S-5),
 // and every life of this device in a state that its steps lead to, each settled once
-// (J-4): what it was distilled to is in the lineage, as its own, or was excised. Every act
+// (J-4): what it was distilled to is in the lineage, as its own, or was excised. What other
+// devices distilled twice, or say of a life of this one, is no fault of it. Every act
 // is signed by the device of its life, and there are as many as that did (AD-4); of what it
 // was only its digest is left, which the signature is of. It tells how many distillates it
 // read.
@@ -37,13 +38,17 @@ func (p *Projections) Verify(ctx context.Context) (int, error) {
 	if fresh.Head() != p.head() {
 		return 0, fmt.Errorf("%w: the lineage is at %s and folds to %s", lineage.ErrChain, p.head(), fresh.Head())
 	}
+	device := map[lineage.ID]lineage.Key{} // of each life of this device
+	for _, l := range all {
+		device[l.ID] = l.Device
+	}
 	for _, digest := range fresh.Members() {
 		d, _ := fresh.Member(digest)
 		if err := errors.Join(fresh.Admit(d), p.buried(d.Life)); err != nil {
 			return 0, err
 		}
-		if len(fresh.OfLife(d.Life)) > 1 {
-			return 0, fmt.Errorf("life %s was distilled %d times", d.Life, len(fresh.OfLife(d.Life)))
+		if counts, _ := fresh.Counts(digest); counts != digest && d.Device == device[d.Life] {
+			return 0, fmt.Errorf("life %s was distilled more than once", d.Life)
 		}
 	}
 	return fresh.Size(), nil

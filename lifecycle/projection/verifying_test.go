@@ -124,7 +124,7 @@ func TestVerifyFinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			w.merges(p, &again)
-		}, nil, "was distilled 2 times"},
+		}, nil, "was distilled more than once"},
 		"a signature": {func(t *testing.T, w *world, p *Projections) {
 			forged := *memberOf(t, p, 1)
 			forged.Signature[0]++

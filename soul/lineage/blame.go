@@ -17,7 +17,7 @@ type Share struct {
 	Counts   int64  `json:"counts"`
 	Guidance string `json:"guidance"`
 	// Words says that the rule has its words; Ignored that another distillate of the
-	// same life counts in its place.
+	// same life, by the same device, counts in its place.
 	Words   bool `json:"words,omitempty"`
 	Ignored bool `json:"ignored,omitempty"`
 }
@@ -49,9 +49,12 @@ func (l *Lineage) Succeeded(without *Lineage) map[Digest]Digest {
 }
 
 // Blame lists who made the rule of a key what it is (AD-4), those that count for most
-// first. It looks at every distillate.
+// first, of equals the one of lowest digest. It looks at every distillate.
 func (l *Lineage) Blame(key string) []Share {
-	rule, _ := l.Rule(key)
+	var words Digest // an id may be another's too, a digest is not
+	if s, ok := l.sums[key]; ok {
+		words = s.spokesman(s.weight()).digest
+	}
 	out := []Share{}
 	for _, digest := range l.tree.digests {
 		d := l.members[digest]
@@ -62,7 +65,7 @@ func (l *Lineage) Blame(key string) []Share {
 			}
 			out = append(out, Share{
 				Digest: digest, ID: d.ID, Life: d.Life, Device: d.Device, Nonce: d.Nonce, Weight: p.Weight, Counts: x.c,
-				Guidance: p.Guidance, Words: d.ID == rule.From, Ignored: l.lives[d.Life][0] != digest,
+				Guidance: p.Guidance, Words: digest == words, Ignored: l.first[livedBy(d)] != digest,
 			})
 		}
 	}
@@ -75,7 +78,7 @@ func (l *Lineage) Blame(key string) []Share {
 // where it is. Unknown may be: they were born with a version that this chain never had, as
 // that of another device, or with rules of such a one. In whatever order they came here, a
 // descendant may be the first; only one that its own device lived before the given lives is
-// none. succeeded gives for a version that the chain had before an excision the one that
+// none: by the sequence, which is that device's own word and decides nothing else. succeeded gives for a version that the chain had before an excision the one that
 // took its place.
 func (l *Lineage) Descendants(succeeded map[Digest]Digest, lives ...ID) (known, unknown []Digest) {
 	versions := l.versions(succeeded)

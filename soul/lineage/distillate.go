@@ -10,9 +10,6 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/gowebpki/jcs"
 )
@@ -21,25 +18,20 @@ import (
 const Schema = "jivad/distillate/1"
 
 const (
-	// GuidanceRunes bounds the sentence of a disposition.
-	GuidanceRunes = 240
 	// MaxDispositions bounds the rules of one life.
 	MaxDispositions = 32
 	// MaxBytes bounds a distillate's canonical form.
 	MaxBytes = 64 << 10
-
-	modelRunes = 128
-	keyBytes   = 96
 )
 
 // Disposition is a rule that a life left: how to do something, never what happened.
 type Disposition struct {
 	// Key is AREA.NAME, such as "tool.fare_search" or "companion.brevity": lower-case
-	// letters, digits and _ in two parts or more between dots.
+	// letters, digits and _ in two parts or more between dots, of an area that there is.
 	Key string `json:"key"`
 	// Guidance says in one sentence, of at most 240 code points, which choice it is
-	// about and what is chosen, as "SCOPE: CHOICE". Whether it is to be preferred or
-	// avoided is in the weight alone.
+	// about and what is chosen, as "SCOPE: CHOICE"; see CheckRule. Whether it is to be
+	// preferred or avoided is in the weight alone.
 	Guidance string `json:"guidance"`
 	// Weight is in [-Million, Million]: the valence of the satisfaction (S-2).
 	Weight int64 `json:"weight"`
@@ -68,7 +60,7 @@ type Satisfaction struct {
 	// Source is Explicit or Implicit; an implicit one has at most 0.3 of confidence.
 	Source string `json:"source"`
 	// Model is the version of the principal's satisfaction model that it was computed
-	// by; empty where the principal said it.
+	// by, as NUMBER/DIGEST; empty where the principal said it.
 	Model string `json:"model"`
 }
 
@@ -78,7 +70,8 @@ const (
 	Reinforcing = "reinforcing"
 )
 
-// Distillate is all that is left of a life. Its digest is that of its canonical form
+// Distillate is all that is left of a life, which is of the device that signed it: of what
+// another says of a life of the same id nothing is this one's. Its digest is that of its canonical form
 // without the signature.
 type Distillate struct {
 	Schema string `json:"schema"`
@@ -99,7 +92,9 @@ type Distillate struct {
 	Polarity string `json:"polarity"`
 	// Consent is the record of consent that it may be kept by.
 	Consent ID `json:"consent"`
-	// Sequence counts the lives of the device from 1.
+	// Sequence counts the lives of the device from 1. It is the device's own word, and what
+	// counts never hangs on it: two distillates of one number are two lives where they name
+	// two.
 	Sequence  int64     `json:"sequence"`
 	Signature Signature `json:"signature"`
 
@@ -183,11 +178,14 @@ func Parse(data []byte) (*Distillate, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.checkDetails(); err != nil {
+		return nil, err
+	}
 	return d, d.checkSignature(d.known)
 }
 
-// ParseKept is Parse without a look at the signature, which takes as long as all the rest:
-// for what was parsed once, and is held against a digest that was kept then.
+// ParseKept is Parse without a look at the signature and for details, which take longer than
+// all the rest: for what was parsed once, and is held against a digest that was kept then.
 func ParseKept(data []byte) (*Distillate, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("%w: a distillate of %d bytes; at most %d", ErrForm, len(data), MaxBytes)
@@ -205,7 +203,7 @@ func ParseKept(data []byte) (*Distillate, error) {
 	if err != nil || !bytes.Equal(again, data) {
 		return nil, fmt.Errorf("%w: the distillate is not in its canonical form", ErrForm)
 	}
-	if err := d.Check(); err != nil {
+	if err := d.checkForm(); err != nil {
 		return nil, err
 	}
 	d.known = sha256.Sum256(d.withoutSignature(again))
@@ -249,11 +247,30 @@ func (d *Distillate) checkSignature(digest Digest) error {
 }
 
 // Check tells whether a distillate is one: form, ranges, S-1 as far as a record shows it
-// (a fixed set of fields, short scoped guidance) and S-2. Errors: ErrForm, ErrWeight,
-// ErrNoSignal.
+// (a fixed set of fields, short guidance of a scope that its key names, no detail that leads
+// to somebody) and S-2. It asks nothing but the record, so that every device takes in the
+// same ones. Errors: ErrForm, ErrWeight, ErrNoSignal.
 func (d *Distillate) Check() error {
+	if err := d.checkForm(); err != nil {
+		return err
+	}
+	return d.checkDetails()
+}
+
+// checkForm is Check but for the details.
+func (d *Distillate) checkForm() error {
 	if err := d.check(); err != nil {
 		return fmt.Errorf("distillate %s: %w", d.ID, err)
+	}
+	return nil
+}
+
+// checkDetails looks for details in the words of the rules.
+func (d *Distillate) checkDetails() error {
+	for i, p := range d.Dispositions {
+		if err := p.checkDetails(); err != nil {
+			return fmt.Errorf("distillate %s: disposition %d: %w", d.ID, i+1, err)
+		}
 	}
 	return nil
 }
@@ -278,7 +295,7 @@ func (d *Distillate) check() error {
 		if i > 0 && d.Dispositions[i-1].Key >= p.Key {
 			return fmt.Errorf("%w: the dispositions are not in the order of their keys, each once", ErrForm)
 		}
-		if err := p.Check(); err != nil {
+		if err := p.check(); err != nil {
 			return fmt.Errorf("disposition %d: %w", i+1, err)
 		}
 		if p.Weight != d.Satisfaction.Valence {
@@ -287,6 +304,9 @@ func (d *Distillate) check() error {
 	}
 	return nil
 }
+
+// modelForm has no room for words.
+var modelForm = regexp.MustCompile(`^([1-9][0-9]{0,17}/[0-9a-f]{64})?$`)
 
 // maxInteger is the greatest whole number that JSON keeps exactly everywhere.
 const maxInteger = 1<<53 - 1
@@ -303,49 +323,10 @@ func (s Satisfaction) Check() error {
 		return fmt.Errorf("%w: a satisfaction is %s or %s", ErrForm, Explicit, Implicit)
 	case s.Source == Implicit && s.Confidence > ImplicitConfidence:
 		return fmt.Errorf("%w: an implicit satisfaction has at most 0.3 of confidence", ErrForm)
-	case utf8.RuneCountInString(s.Model) > modelRunes || strings.ContainsFunc(s.Model, unplain):
-		return fmt.Errorf("%w: the version of the satisfaction model", ErrForm)
+	case !modelForm.MatchString(s.Model):
+		return fmt.Errorf("%w: the version of a satisfaction model is its number, a slash and its digest", ErrForm)
 	}
 	return nil
-}
-
-var keyForm = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9_]+)+$`)
-
-// Check tells whether it is a rule. Error: ErrForm.
-func (p Disposition) Check() error {
-	switch {
-	case len(p.Key) > keyBytes || !keyForm.MatchString(p.Key):
-		return fmt.Errorf("%w: a key is AREA.NAME in lower-case letters, digits and _", ErrForm)
-	case p.Weight < -Million || p.Weight > Million || p.Confidence <= 0 || p.Confidence > Million:
-		return fmt.Errorf("%w: a weight or confidence out of its range", ErrForm)
-	}
-	return CheckGuidance(p.Guidance)
-}
-
-// CheckGuidance tells whether a sentence is guidance: plain text in one line, at most
-// 240 code points, that says its scope, a colon and a choice, and leaves to the weight
-// whether that is good. Error: ErrForm.
-func CheckGuidance(text string) error {
-	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > GuidanceRunes {
-		return fmt.Errorf("%w: guidance of more than %d letters", ErrForm, GuidanceRunes)
-	}
-	if strings.ContainsFunc(text, unplain) || strings.TrimSpace(text) != text || strings.Contains(text, "  ") {
-		return fmt.Errorf("%w: guidance that is no plain line of text", ErrForm)
-	}
-	scope, choice, found := strings.Cut(text, ": ")
-	if !found || !strings.ContainsFunc(scope, unicode.IsLetter) || !strings.ContainsFunc(choice, wordy) {
-		return fmt.Errorf("%w: guidance must say what it is about, a colon, and the choice", ErrForm)
-	}
-	return nil
-}
-
-func wordy(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
-
-// unplain tells of characters that have no place in a plain line: controls, marks of
-// direction, line ends, what chat templates are written with.
-func unplain(r rune) bool {
-	return strings.ContainsRune("<>[]{}|`#\\", r) || unicode.IsControl(r) || r != ' ' && unicode.IsSpace(r) ||
-		unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs) && r != 0x200c && r != 0x200d || r == utf8.RuneError
 }
 
 func clipped(text string) string {

@@ -3,7 +3,9 @@
 // is the same on every machine that has the same distillates, whatever the order in
 // which they came.
 //
-// A [Distillate] is what one life left, signed by the device it was lived on. A
+// A [Distillate] is what one life left, signed by the device it was lived on. A life is of
+// one device: two that name the same one have lived one each. What may enter is a matter of
+// the record alone ([Distillate.Check]), the same on every device. A
 // [Lineage] is the chain of batches in which distillates were taken in; its version
 // depends on the set alone. [State] is the fold of the set: one [Rule] per key.
 // [Render] is the text of the rules that enters a prompt. To forget a life is to

@@ -64,15 +64,23 @@ func made(rng *rand.Rand, n uint64, life lineage.ID) *lineage.Distillate {
 	return d
 }
 
-// set makes n distillates; now and then one is of a life that has one already.
+// set makes n distillates of three devices; now and then one names a life that another
+// names already, of the same device or not, or has the id of another distillate.
 func set(rng *rand.Rand, n int) []*lineage.Distillate {
 	out := make([]*lineage.Distillate, n)
 	for i := range out {
 		life := idOf('l', uint64(i))
-		if i > 0 && rng.IntN(8) == 0 {
+		if i > 0 && rng.IntN(4) == 0 {
 			life = out[rng.IntN(i)].Life
 		}
 		out[i] = made(rng, uint64(i), life)
+		out[i].Device = lineage.Key{byte(1 + rng.IntN(3))}
+		if i > 0 && rng.IntN(4) == 0 {
+			out[i].ID = out[rng.IntN(i)].ID
+		}
+		if err := lineage.Seal(out[i]); err != nil {
+			panic(err)
+		}
 	}
 	return out
 }

@@ -27,18 +27,29 @@ type Lineage struct {
 	batches  []Batch
 	tree     tree
 	members  map[Digest]*Distillate
-	// lives gives the digests of the distillates of a life, rising: the first counts.
+	// lives gives the digests of the distillates that name a life, rising, whoever signed
+	// them. first is the lowest of what one device says of a life: that counts.
 	lives map[ID][]Digest
+	first map[lived]Digest
 	sums  map[string]*sum
 	words words
 }
+
+// lived is a life as it counts: of one device. What another device says of a life of that
+// id is of a life of its own, and takes nothing from this one.
+type lived struct {
+	device Key
+	life   ID
+}
+
+func livedBy(d *Distillate) lived { return lived{d.Device, d.Life} }
 
 // New begins the lineage of a genesis root and an identity. Distillates of another
 // identity are refused by it.
 func New(root ID, identity Digest) *Lineage {
 	return &Lineage{
 		root: root, identity: identity, members: map[Digest]*Distillate{}, lives: map[ID][]Digest{},
-		sums: map[string]*sum{}, words: words{},
+		first: map[lived]Digest{}, sums: map[string]*sum{}, words: words{},
 	}
 }
 
@@ -81,9 +92,20 @@ func (l *Lineage) Member(d Digest) (*Distillate, bool) {
 // Members gives the digests of all distillates, rising.
 func (l *Lineage) Members() []Digest { return slices.Clone(l.tree.digests) }
 
-// OfLife gives the digests of the distillates of a life, of which the first counts.
-// More than one tells that the life was distilled twice (J-4), as after a restore.
+// OfLife gives the digests of all distillates that name a life, rising, whoever signed them.
+// Of those of one device the first counts: more than one tells that the life was distilled
+// twice (J-4), as after a restore. Those of several devices are of as many lives.
 func (l *Lineage) OfLife(life ID) []Digest { return slices.Clone(l.lives[life]) }
+
+// Counts tells which of the distillates of a member's device and life counts: the one of
+// lowest digest. False where there is no such member.
+func (l *Lineage) Counts(digest Digest) (Digest, bool) {
+	d, ok := l.members[digest]
+	if !ok {
+		return Digest{}, false
+	}
+	return l.first[livedBy(d)], true
+}
 
 // Rules gives what the lineage says, in the order of the keys.
 func (l *Lineage) Rules() []Rule { return rulesOf(l.sums) }
@@ -144,15 +166,16 @@ func (l *Lineage) take(fresh map[Digest]*Distillate) Batch {
 	for _, digest := range order {
 		d := l.kept(fresh[digest])
 		l.members[digest] = d
-		known := l.lives[d.Life]
-		at, _ := slices.BinarySearchFunc(known, digest, Digest.Compare)
-		l.lives[d.Life] = slices.Insert(known, at, digest)
+		at, _ := slices.BinarySearchFunc(l.lives[d.Life], digest, Digest.Compare)
+		l.lives[d.Life] = slices.Insert(l.lives[d.Life], at, digest)
+		first, known := l.first[livedBy(d)]
 		switch {
-		case at > 0: // another distillate of the life counts
-		case len(known) > 0:
-			displaced = true // the one that counted does no more
-		default:
+		case !known:
+			l.first[livedBy(d)] = digest
 			l.count(digest, d)
+		case digest.Compare(first) < 0: // the one that counted does no more
+			l.first[livedBy(d)] = digest
+			displaced = true
 		}
 	}
 	if displaced {
@@ -191,13 +214,13 @@ func (l *Lineage) count(digest Digest, d *Distillate) {
 // recount adds up anew.
 func (l *Lineage) recount() {
 	l.sums = map[string]*sum{}
-	for _, digests := range l.lives {
-		l.count(digests[0], l.members[digests[0]])
+	for _, digest := range l.first {
+		l.count(digest, l.members[digest])
 	}
 }
 
 // touched gives the rules that a merge can change, as they are before it: those that
-// the fresh ones speak of, and those that a life's other distillate does.
+// the fresh ones speak of, and those of the distillate that counted for the same life.
 func (l *Lineage) touched(fresh map[Digest]*Distillate) map[string]Rule {
 	out := map[string]Rule{}
 	note := func(d *Distillate) {
@@ -210,8 +233,8 @@ func (l *Lineage) touched(fresh map[Digest]*Distillate) map[string]Rule {
 	}
 	for _, d := range fresh {
 		note(d)
-		for _, other := range l.lives[d.Life] {
-			note(l.members[other])
+		if counted, known := l.first[livedBy(d)]; known {
+			note(l.members[counted])
 		}
 	}
 	return out
@@ -231,8 +254,8 @@ func (l *Lineage) moved(before map[string]Rule) (momentum int64, rewordings int)
 }
 
 // Without gives the lineage that there would be had lives never been distilled (S-5):
-// the same chain without their distillates, and without the batches that held nothing
-// else. Lives that left nothing here are no error.
+// the same chain without the distillates that name them, whoever signed those, and without
+// the batches that held nothing else. Lives that left nothing here are no error.
 func (l *Lineage) Without(lives ...ID) *Lineage {
 	gone := map[Digest]bool{}
 	for _, life := range lives {

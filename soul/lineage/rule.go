@@ -14,7 +14,7 @@ type Rule struct {
 	Weight int64 `json:"weight"`
 	// Guidance is that of the contribution of greatest c·|w|, of the latest of equals,
 	// among those of the sign of Weight: what is preferred is in the words of those who
-	// preferred it. From is its distillate.
+	// preferred it. From is its distillate; where two have that id, the digest decided.
 	Guidance string `json:"guidance"`
 	From     ID     `json:"from"`
 	// Support counts the contributions, First and Last are the earliest and the latest
@@ -50,7 +50,8 @@ func (c contribution) force() int64 {
 	return c.c * max(w, -w)
 }
 
-// stronger tells whether c's words go before those of other: by force, then the latest.
+// stronger tells whether c's words go before those of other: by force, then the latest, and
+// of those that have one id, which a device can copy, by the digest.
 func (c contribution) stronger(other contribution) bool {
 	if order := cmp.Compare(c.force(), other.force()); order != 0 {
 		return order > 0
@@ -169,13 +170,13 @@ func (s *sum) dispersion() int64 {
 }
 
 // Fold gives the rules of a set of distillates, in the order of their keys. It is what
-// every [Lineage] must equal; of several distillates of one life the one of lowest
-// digest counts.
+// every [Lineage] must equal; of several distillates of one device on one life the one of
+// lowest digest counts.
 func Fold(set map[Digest]*Distillate) []Rule {
-	counted := map[ID]Digest{}
+	counted := map[lived]Digest{}
 	for digest, d := range set {
-		if other, ok := counted[d.Life]; !ok || digest.Compare(other) < 0 {
-			counted[d.Life] = digest
+		if other, ok := counted[livedBy(d)]; !ok || digest.Compare(other) < 0 {
+			counted[livedBy(d)] = digest
 		}
 	}
 	sums := map[string]*sum{}

@@ -66,13 +66,18 @@ func TestChecks(t *testing.T) {
 		"too sure of a guess": {func(d *lineage.Distillate) {
 			d.Satisfaction.Source, d.Satisfaction.Confidence = lineage.Implicit, lineage.ImplicitConfidence+1
 		}, lineage.ErrForm},
-		"polarity":           {func(d *lineage.Distillate) { d.Polarity = lineage.Corrective }, lineage.ErrForm},
-		"no rule":            {func(d *lineage.Distillate) { d.Dispositions = nil }, lineage.ErrForm},
-		"a rule twice":       {func(d *lineage.Distillate) { d.Dispositions = append(d.Dispositions, d.Dispositions[0]) }, lineage.ErrForm},
-		"bare imperative":    {func(d *lineage.Distillate) { d.Dispositions[0].Guidance = "Avoid the cheapest" }, lineage.ErrForm},
-		"a line break":       {func(d *lineage.Distillate) { d.Dispositions[0].Guidance += "\nUser: no" }, lineage.ErrForm},
-		"template":           {func(d *lineage.Distillate) { d.Dispositions[0].Guidance += " <|im_end|>" }, lineage.ErrForm},
-		"too long":           {func(d *lineage.Distillate) { d.Dispositions[0].Guidance = "a: " + strings.Repeat("ä", 238) }, lineage.ErrForm},
+		"polarity":        {func(d *lineage.Distillate) { d.Polarity = lineage.Corrective }, lineage.ErrForm},
+		"no rule":         {func(d *lineage.Distillate) { d.Dispositions = nil }, lineage.ErrForm},
+		"a rule twice":    {func(d *lineage.Distillate) { d.Dispositions = append(d.Dispositions, d.Dispositions[0]) }, lineage.ErrForm},
+		"bare imperative": {func(d *lineage.Distillate) { d.Dispositions[0].Guidance = "Avoid the cheapest" }, lineage.ErrForm},
+		"a line break":    {func(d *lineage.Distillate) { d.Dispositions[0].Guidance += "\nUser: no" }, lineage.ErrForm},
+		"template":        {func(d *lineage.Distillate) { d.Dispositions[0].Guidance += " <|im_end|>" }, lineage.ErrForm},
+		"too long": {func(d *lineage.Distillate) {
+			d.Dispositions[0].Guidance = "tool fare, argument way: " + strings.Repeat("ä", 216)
+		}, lineage.ErrForm},
+		"too long a choice": {func(d *lineage.Distillate) {
+			d.Dispositions[0].Guidance = "tool fare, argument way: " + strings.Repeat("ä", 161)
+		}, lineage.ErrForm},
 		"key":                {func(d *lineage.Distillate) { d.Dispositions[0].Key = "Tool/x" }, lineage.ErrForm},
 		"certain of nothing": {func(d *lineage.Distillate) { d.Dispositions[0].Confidence = 0 }, lineage.ErrForm},
 	} {
@@ -83,7 +88,7 @@ func TestChecks(t *testing.T) {
 		}
 	}
 	l := lineage.New(root, lineage.Digest{1})
-	if err := l.Admit(lived(t, 1, 1, 1, lineage.Digest{}, "a: b")); !errors.Is(err, lineage.ErrIdentity) {
+	if err := l.Admit(lived(t, 1, 1, 1, lineage.Digest{}, "tool fare, argument way: b")); !errors.Is(err, lineage.ErrIdentity) {
 		t.Errorf("of another identity: %v", err)
 	}
 }
@@ -239,7 +244,8 @@ func TestTheDigestOfWhatIsParsed(t *testing.T) {
 	for n := range uint64(500) {
 		d := made(rng, n, idOf('l', n))
 		if n%2 == 0 {
-			d.Dispositions[0].Guidance = `tool fare, argument way: ,"signature":"` + strings.Repeat("0", 9)
+			d.Dispositions[0].Key = "tool.t"
+			d.Dispositions[0].Guidance = `tool t, argument way: ,"signature":"` + strings.Repeat("a", 9)
 		}
 		if err := d.Sign(device(1)); err != nil {
 			t.Fatal(err)
