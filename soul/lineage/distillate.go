@@ -178,7 +178,7 @@ func Parse(data []byte) (*Distillate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.checkDetails(); err != nil {
+	if err := d.checkDetails(map[string]bool{}); err != nil {
 		return nil, err
 	}
 	return d, d.checkSignature(d.known)
@@ -254,7 +254,7 @@ func (d *Distillate) Check() error {
 	if err := d.checkForm(); err != nil {
 		return err
 	}
-	return d.checkDetails()
+	return d.checkDetails(map[string]bool{})
 }
 
 // checkForm is Check but for the details.
@@ -265,12 +265,16 @@ func (d *Distillate) checkForm() error {
 	return nil
 }
 
-// checkDetails looks for details in the words of the rules.
-func (d *Distillate) checkDetails() error {
+// checkDetails looks for details in the words of the rules, and notes those that are clean.
+func (d *Distillate) checkDetails(clean map[string]bool) error {
 	for i, p := range d.Dispositions {
+		if clean[p.Guidance] {
+			continue
+		}
 		if err := p.checkDetails(); err != nil {
 			return fmt.Errorf("distillate %s: disposition %d: %w", d.ID, i+1, err)
 		}
+		clean[p.Guidance] = true
 	}
 	return nil
 }

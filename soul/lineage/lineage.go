@@ -33,6 +33,9 @@ type Lineage struct {
 	first map[lived]Digest
 	sums  map[string]*sum
 	words words
+	// clean are sentences that Admit has looked through for details: lives say the same
+	// things again, and the look takes longer than all the rest.
+	clean map[string]bool
 }
 
 // lived is a life as it counts: of one device. What another device says of a life of that
@@ -49,7 +52,7 @@ func livedBy(d *Distillate) lived { return lived{d.Device, d.Life} }
 func New(root ID, identity Digest) *Lineage {
 	return &Lineage{
 		root: root, identity: identity, members: map[Digest]*Distillate{}, lives: map[ID][]Digest{},
-		first: map[lived]Digest{}, sums: map[string]*sum{}, words: words{},
+		first: map[lived]Digest{}, sums: map[string]*sum{}, words: words{}, clean: map[string]bool{},
 	}
 }
 
@@ -120,9 +123,13 @@ func (l *Lineage) Rule(key string) (Rule, bool) {
 }
 
 // Admit tells whether a distillate may enter: valid, signed, and of this identity
-// (AD-1, AD-4). Errors: those of Check, ErrSignature, ErrIdentity.
+// (AD-1, AD-4). Errors: those of Check, ErrSignature, ErrIdentity. Not for several
+// goroutines at a time.
 func (l *Lineage) Admit(d *Distillate) error {
-	if err := d.Check(); err != nil {
+	if err := d.checkForm(); err != nil {
+		return err
+	}
+	if err := d.checkDetails(l.clean); err != nil {
 		return err
 	}
 	if d.Identity != l.identity {
