@@ -27,6 +27,8 @@ import (
 // Companion is what the door needs of one.
 type Companion interface {
 	Weave(ctx context.Context, said string, recall int) (lifecycle.Woven, error)
+	// Allowed is what the person allows now, for a turn that is said now.
+	Allowed() lifecycle.Allowance
 	RememberAll(ctx context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error)
 	Reflect(ctx context.Context, said string, why lifecycle.Silence, f lifecycle.Fate) (string, error)
 	// Talking says that a model is to answer somebody now, until done is called.

@@ -95,6 +95,7 @@ func (f *fake) RememberAll(ctx context.Context, turns []lifecycle.Turn) ([]lifec
 // same tells whether two turns say the same of what was said and answered.
 func same(a, b lifecycle.Turn) bool {
 	a.Heard, b.Heard = nil, nil
+	a.Allowed, b.Allowed = lifecycle.Allowance{}, lifecycle.Allowance{}
 	return reflect.DeepEqual(a, b)
 }
 
@@ -109,6 +110,8 @@ func inOrder(ctx context.Context, turns []lifecycle.Turn, remember func(context.
 	}
 	return receipts, nil
 }
+
+func (f *fake) Allowed() lifecycle.Allowance { return (&lifecycle.Companion{}).Allowed() }
 
 func (f *fake) Talking() func() {
 	f.talking.Add(1)

@@ -107,7 +107,7 @@ func (e *exchange) weave(ctx context.Context, off bool) {
 		return
 	}
 	if e.talk.said != "" && e.talk.fresh {
-		e.turn = &lifecycle.Turn{Said: e.talk.said, By: e.ask.model, Source: source}
+		e.turn = &lifecycle.Turn{Said: e.talk.said, By: e.ask.model, Source: source, Allowed: e.door.opts.Companion.Allowed()}
 	}
 	d := e.door
 	if d.server == nil {
