@@ -198,6 +198,10 @@ func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece str
 	}
 	defer c.Talking()()
 	allowed := c.Allowed()
+	var offers []tools.Offer
+	if c.opts.Model != nil && ctx.Err() == nil {
+		offers = c.OffersTo(ctx, c.opts.Model.State().Name)
+	}
 	woven, err := c.Weave(ctx, r.Said, usuallyRecalled)
 	if err != nil && ctx.Err() == nil {
 		return out, err
@@ -213,7 +217,7 @@ func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece str
 	failed := ctx.Err() // somebody stops it before it begins
 	if failed == nil {
 		var silent Silence
-		if silent, failed = c.answerTo(ctx, r, woven, &out, &answer, pass); silent != "" {
+		if silent, failed = c.answerTo(ctx, r, woven, offers, &out, &answer, pass); silent != "" {
 			return c.talkAlone(ctx, r, allowed, woven, out, silent, emit)
 		}
 	}
@@ -266,7 +270,7 @@ func (c *Companion) talkAlone(ctx context.Context, r TalkRequest, allowed Allowa
 
 // answerTo has the model answer. Where that is silent it says why; then nothing was passed.
 // An error is of emit, or says that ctx ended.
-func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, out *TalkReport, answer *strings.Builder, pass func(string) error) (Silence, error) {
+func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, offers []tools.Offer, out *TalkReport, answer *strings.Builder, pass func(string) error) (Silence, error) {
 	if c.opts.Model == nil {
 		out.Why = "no model is configured"
 		return NoModel, nil
@@ -275,7 +279,7 @@ func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, ou
 	messages = append(messages, ChatMessage{Role: "user", Content: prompt.Neutral(r.Said)})
 	var gone error
 	began := time.Now()
-	end, err := c.conversation(ctx, messages, out, func(piece string) error {
+	end, err := c.conversation(ctx, messages, offers, out, func(piece string) error {
 		gone = pass(piece)
 		return gone
 	})

@@ -33,8 +33,9 @@ type Companion interface {
 	Reflect(ctx context.Context, said string, why lifecycle.Silence, f lifecycle.Fate) (string, error)
 	// Talking says that a model is to answer somebody now, until done is called.
 	Talking() (done func())
-	// OffersTo are the tools that a model may be told of, by its name, ActFor does what it
-	// asks for, and gives what it is told.
+	// OffersTo are the tools that a model may be told of, by its name. The life that it answers
+	// in may begin with that, so it is asked before Weave. ActFor does what it asks for, and
+	// gives what it is told.
 	OffersTo(ctx context.Context, model string) []tools.Offer
 	ActFor(ctx context.Context, model string, call lifecycle.ChatCall) (string, lifecycle.TalkAct)
 }

@@ -113,7 +113,10 @@ func (e *exchange) weave(ctx context.Context, off bool) {
 	if d.server == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, weaveTimeout)
+	settling, cancel := context.WithTimeout(ctx, weaveTimeout)
+	offers := d.opts.Companion.OffersTo(settling, e.ask.model)
+	cancel()
+	ctx, cancel = context.WithTimeout(ctx, weaveTimeout)
 	defer cancel()
 	before := e.talk.before()
 	if e.turn != nil {
@@ -148,7 +151,7 @@ func (e *exchange) weave(ctx context.Context, off bool) {
 	} else {
 		first := json.RawMessage(`{"role":"system","content":` + string(quoted(woven.System)) + `}`)
 		o.set("messages", list(append([]json.RawMessage{first}, neutral(e.talk.messages)...)))
-		e.offer(ctx, &o)
+		e.offer(ctx, &o, offers)
 	}
 	e.ask.body = o.bytes()
 }
