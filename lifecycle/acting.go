@@ -12,10 +12,9 @@ import (
 const mostRounds = 8
 
 // conversation has the model answer, and do before that what it asks for with tools, as
-// far as it may. What a tool gives, and why one is refused, is told to the model as data.
-func (c *Companion) conversation(ctx context.Context, messages []ChatMessage, out *TalkReport, pass func(string) error) (ChatEnd, error) {
+// far as it may; offers are those that it may be told of. What a tool gives, and why one is refused, is told to the model as data.
+func (c *Companion) conversation(ctx context.Context, messages []ChatMessage, offers []tools.Offer, out *TalkReport, pass func(string) error) (ChatEnd, error) {
 	model := c.opts.Model.State().Name
-	offers := c.OffersTo(ctx, model)
 	for round := 1; ; round++ {
 		var said strings.Builder
 		end, err := c.opts.Model.Chat(ctx, messages, offers, func(piece string) error {

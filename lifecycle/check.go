@@ -33,7 +33,7 @@ func (c *Companion) Verify(ctx context.Context, full bool, progress func(Progres
 	for _, f := range v.Findings {
 		out.Checks = append(out.Checks, Check(f))
 	}
-	out.Checks = append(out.Checks, c.checkClaims(ctx), c.checkLineage(ctx), c.checkSoul())
+	out.Checks = append(out.Checks, c.checkClaims(ctx), c.checkLineage(ctx), c.checkSoul(ctx))
 	for _, k := range out.Checks {
 		out.OK = out.OK && k.OK
 	}
@@ -67,9 +67,16 @@ func (c *Companion) checkLineage(ctx context.Context) Check {
 }
 
 // checkSoul writes the last session's SOUL.md again from the store, and looks
-// whether the one in the folder is that.
-func (c *Companion) checkSoul() Check {
+// whether the one in the folder is that. Where it is not, the worker may be just about to
+// write it: then it is looked at once more in its turn, when nothing is written.
+func (c *Companion) checkSoul(ctx context.Context) Check {
 	out := c.compareSoul()
+	if !out.OK {
+		settled := make(chan Check, 1)
+		if err := c.do(ctx, interactive, func(context.Context) error { settled <- c.compareSoul(); return nil }); err == nil {
+			out = <-settled
+		}
+	}
 	if note := c.soulFollows(); note != "" && out.OK {
 		out.Detail += "; " + note
 	}
@@ -196,7 +203,7 @@ func (c *Companion) Doctor(ctx context.Context) ([]Check, error) {
 			}
 		}
 	}
-	checks = append(checks, c.checkManifest(ctx), c.checkBackups(ctx), c.checkSoul())
+	checks = append(checks, c.checkManifest(ctx), c.checkBackups(ctx), c.checkSoul(ctx))
 	return checks, nil
 }
 

@@ -19,6 +19,9 @@ var (
 	// ErrEmbedderAway: what needs a vector cannot be done, because the embedder is away.
 	// No entry that was refused so is kept.
 	ErrEmbedderAway = errors.New("the embedder is away; try again when it is back")
+	// ErrWithdrawn: the person withdrew leave for what waited to be taken in, and nothing of
+	// it is kept.
+	ErrWithdrawn = errors.New("not kept: leave for what is of its kind was withdrawn while it waited")
 	// ErrEmbedder: the store's vectors are by another embedder than the configured one.
 	ErrEmbedder = chitta.ErrEmbedder
 	// ErrUnread: an embedder gave no vector for some entries.

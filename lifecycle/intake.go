@@ -48,6 +48,8 @@ type prepared struct {
 	// replaces is the sequence of the entry that this note is an edit of.
 	replaces uint64
 	policy   policy
+	// allowed is what the person allowed when it was said or written; see Allowance.
+	allowed Allowance
 	// behind has the model asked when the entry is kept, and not before.
 	behind bool
 	// day names the session of a history note; it may be known where the
@@ -129,7 +131,7 @@ func (c *Companion) newPrepared(n Note, how policy) (*prepared, error) {
 	n.Text = strings.ToValidUTF8(n.Text, "\uFFFD")
 	n.Source = clip(strings.ToValidUTF8(n.Source, "\uFFFD"), 512)
 	n.Category = clip(strings.ToValidUTF8(n.Category, "\uFFFD"), 64)
-	return &prepared{note: n, key: fold.Key(diary.Key(n.Date, n.Text)), policy: how, began: time.Now()}, nil
+	return &prepared{note: n, key: fold.Key(diary.Key(n.Date, n.Text)), policy: how, allowed: c.Allowed(), began: time.Now()}, nil
 }
 
 // forgotten tells of a note that was taken out before and not written anew since.
@@ -198,8 +200,12 @@ func (c *Companion) submit(ctx context.Context, l line, p *prepared) (*pending, 
 	return r, nil
 }
 
-// prepare embeds and judges, unless the note is known already.
+// prepare embeds and judges, unless the note is known already. Neither is asked about a note
+// whose leave was withdrawn before.
 func (c *Companion) prepare(ctx context.Context, p *prepared, hurry context.Context) error {
+	if err := c.stillAllowed(p); err != nil {
+		return err
+	}
 	if _, p.known = c.store.Has(p.key); p.known {
 		return nil
 	}
@@ -210,6 +216,9 @@ func (c *Companion) prepare(ctx context.Context, p *prepared, hurry context.Cont
 	}
 	judging := time.Now()
 	c.meters.took(StageEmbed, judging.Sub(embedding))
+	if err := c.stillAllowed(p); err != nil {
+		return err
+	}
 	if p.opinion, err = c.judge(ctx, p, hurry); err != nil {
 		return fmt.Errorf("%w: judge: %w", ErrUnjudged, err)
 	}
@@ -226,6 +235,9 @@ func (c *Companion) prepare(ctx context.Context, p *prepared, hurry context.Cont
 // experience is the heart of the worker: find or open the session, make the
 // event durable, fold it, answer.
 func (c *Companion) experience(ctx context.Context, p *prepared) (Receipt, error) {
+	if err := c.stillAllowed(p); err != nil {
+		return Receipt{}, err
+	}
 	if p.told != nil && *p.told != c.store.Meta().Generation {
 		p.answer, p.by, p.heard = "", "", nil // they may speak of what is forgotten by now
 	}

@@ -172,7 +172,11 @@ func (c *Companion) chatFor(m manifest.Manifest) manifest.Chat {
 	out := manifest.Chat{Configured: s.Name, Digest: s.Digest, Away: s.Away}
 	if unmet(s) {
 		out.Away = "its server has not said yet which model it has"
-	} else if s.Away == "" && (m.Substrate.Chat == "" || m.Substrate.Chat == s.Name) {
+	}
+	if out.Away != "" && s.Server != "" {
+		out.Away = s.Server + ": " + out.Away
+	}
+	if out.Away == "" && (m.Substrate.Chat == "" || m.Substrate.Chat == s.Name) {
 		out.Name = s.Name
 	}
 	return out

@@ -93,15 +93,16 @@ func (c *Companion) estranged(toAnswer bool) bool {
 
 // OffersTo are the tools that a model may be told of that is to answer somebody, by its
 // name: those of the life, where it is that model which thinks in it (J-1). A life in which
-// another one thinks ends before, and the next is born with the model that is there.
+// another one thinks, or that is over, ends before, and the next is born with the model that
+// is there: so it is asked before Weave, that the answer has the rules of its own life.
 func (c *Companion) OffersTo(ctx context.Context, model string) []tools.Offer {
 	if !c.opts.Lives || c.opts.Model == nil || !manifest.SameModel(model, c.opts.Model.State().Name) {
 		return nil
 	}
 	c.seeModel(ctx)
-	if c.estranged(true) {
-		if err := c.do(ctx, interactive, c.endEstranged); err != nil && ctx.Err() == nil {
-			c.problem(fmt.Sprintf("a life in which another model thinks could not be ended; it is tried again: %v", err))
+	if c.estranged(true) || c.perhapsOver() {
+		if err := c.do(ctx, interactive, c.endBeforeAnswer); err != nil && ctx.Err() == nil {
+			c.problem(fmt.Sprintf("a life that is over, or in which another model thinks, could not be ended; it is tried again: %v", err))
 		}
 	}
 	offers := c.Offers(ctx)
@@ -111,10 +112,26 @@ func (c *Companion) OffersTo(ctx context.Context, model string) []tools.Offer {
 	return offers
 }
 
-// endEstranged ends a life in which another model thinks than is to answer.
-func (c *Companion) endEstranged(ctx context.Context) error {
+// perhapsOver tells of a life that may be over by its own bounds: whether it is, the worker
+// knows, which knows the day of the session.
+func (c *Companion) perhapsOver() bool {
+	l, ok := c.lives.Living()
+	if !ok {
+		return false
+	}
+	nextDay := c.lifeDay(l, c.opts.DayStartsAt) != c.today()
+	if at, ok := c.lives.RollAt(); ok {
+		now, _ := c.opts.Now()
+		nextDay = nextDay || c.lifeDay(l, at) != localDay(now, c.opts.Location, at)
+	}
+	return c.lives.Over(nextDay) != ""
+}
+
+// endBeforeAnswer ends a life that is over, or in which another model thinks than is to
+// answer.
+func (c *Companion) endBeforeAnswer(ctx context.Context) error {
 	if !c.estranged(true) {
-		return nil
+		return c.endIfOver(ctx)
 	}
 	if s := c.session(); s.Open && c.livesIn(int(s.Number)) {
 		return c.withdraw(ctx, lives.ByMind)

@@ -41,13 +41,14 @@ func (l *late) State() lifecycle.ModelState {
 	s := l.wise.State()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.Met = l.met
+	s.Met, s.Server = l.met, "http://pi.lan:11434"
 	return s
 }
 
 // A life is born with the model that is there, by its digest, also where it is born before
-// the server said which one that is; and where it does not say it, no bare name stands for
-// it: neither as who thinks in the life nor in the identity (AD-1, J-1).
+// the server said which one that is; and where it does not say it, nothing stands for it: no
+// bare name, neither as who thinks in the life nor in the identity, and in the identity, which
+// is made once, not the built-in model either, whatever the manifest lets think (AD-1, J-1).
 func TestNobodyIsBornByABareName(t *testing.T) {
 	digest := strings.Repeat("ab", 32)
 	for name, c := range map[string]struct {
@@ -57,7 +58,7 @@ func TestNobodyIsBornByABareName(t *testing.T) {
 		base    string // the text of a base that has no digest
 	}{
 		"it says it in time":         {&late{takes: 1200 * time.Millisecond, digest: digest}, true, "wise:1@" + digest, ""},
-		"it is late":                 {&late{takes: time.Minute, digest: digest}, true, "builtin", "builtin"},
+		"it is late":                 {&late{takes: time.Minute, digest: digest}, true, "", ""},
 		"it is late, and has to":     {&late{takes: time.Minute, digest: digest}, false, "", ""},
 		"its server tells no digest": {&late{takes: time.Millisecond}, true, "wise:1", "wise:1"},
 	} {
@@ -84,16 +85,29 @@ func TestNobodyIsBornByABareName(t *testing.T) {
 					t.Fatalf("%+v %+v %v %v", k, all, err, e)
 				}
 				if c.mind == "" {
+					w.write(t, companion, "Kept all the same.")
+					if k.Identity != (lineage.Digest{}) {
+						t.Errorf("the identity is %s", k.Identity)
+					}
+					if s, err := companion.Status(t.Context()); err != nil || s.Entries != 1 || !strings.Contains(strings.Join(s.Problems, " "), "the chat model wise:1 cannot be asked for: http://pi.lan:11434: its server has not said yet") {
+						t.Errorf("%+v %v", s, err)
+					}
 					if len(k.Missing) != 1 || !strings.Contains(k.Missing[0].What, "has not said yet which model it has") {
 						t.Errorf("%+v", k)
 					}
 					time.Sleep(time.Minute)
 					c.model.takes = 0
 					companion.Offers(t.Context())
-					if all, err := companion.Lives(t.Context(), 9); err != nil || len(all) != 1 || all[0].Mind != "wise:1@"+digest {
-						t.Errorf("once it said it: %+v %v", all, err)
+					all, err := companion.Lives(t.Context(), 9)
+					if err != nil || len(all) != 1 || all[0].Mind != "wise:1@"+digest {
+						t.Fatalf("once it said it: %+v %v", all, err)
 					}
-					return
+					if s, err := companion.Status(t.Context()); err != nil || len(s.Problems) > 0 {
+						t.Errorf("once it is born: %q %v", s.Problems, err)
+					}
+					if k, err = companion.Lineage(t.Context()); err != nil {
+						t.Fatal(err)
+					}
 				}
 				want := lineage.Identity(sha256.Sum256([]byte("jivad/base/1\x00"+c.base)), k.Root)
 				if c.base == "" {

@@ -140,8 +140,10 @@ func (m *closed) State() lifecycle.ModelState {
 // that answers where the next one is born with it.
 func TestALifeOfTheBuiltinModel(t *testing.T) {
 	w := newWorld(t)
-	m := &closed{scripted{wise: wise{digest: digestA, away: "5 answers in a row could not be used"}}}
+	m := &closed{scripted{wise: wise{digest: digestA}}}
 	w.opts.Model = m
+	w.firstLife(t)
+	m.is("5 answers in a row could not be used", digestA)
 	c := w.lived(t)
 	if r := asked(t, c, "Where is it?"); r.Answer != "It is there." || len(r.Acts) != 0 || len(m.told) != 0 {
 		t.Fatalf("%+v, told of %+v", r, m.told)
@@ -149,32 +151,45 @@ func TestALifeOfTheBuiltinModel(t *testing.T) {
 	w.write(t, c, "I go on writing.")
 	m.is("", digestA)
 	w.write(t, c, "And on.")
-	if all := livesOf(t, c); len(all) != 1 || all[0].Mind != projection.Builtin || all[0].Spent.Events != 3 {
+	if all := livesOf(t, c); len(all) != 2 || all[0].Mind != projection.Builtin || all[0].Spent.Events != 3 {
 		t.Fatalf("%+v", all)
 	}
 	if r := asked(t, c, "And the other one?"); len(r.Acts) == 0 || len(m.told) != 1 {
 		t.Errorf("%+v, told of %+v", r, m.told)
 	}
-	if all := livesOf(t, c); len(all) != 2 || all[0].Mind != "wise:1@"+digestA || all[1].Mind != projection.Builtin || all[1].Reason != lives.ByMind || all[1].Spent.Events != 3 {
+	if all := livesOf(t, c); len(all) != 3 || all[0].Mind != "wise:1@"+digestA || all[1].Mind != projection.Builtin || all[1].Reason != lives.ByMind || all[1].Spent.Events != 3 {
 		t.Errorf("%+v", all)
 	}
 }
 
-// Where the manifest names another model than the one that is there, each life is of the
-// built-in one: none ends for that, and no tool is offered.
+// Where the manifest names another model than the one that is there, each life but the first
+// is of the built-in one: none ends for that, and no tool is offered.
 func TestAModelThatIsNotDeclared(t *testing.T) {
 	w := newWorld(t)
 	m := &scripted{wise: wise{digest: digestA}}
 	w.opts.Model = m
+	w.firstLife(t)
 	c := w.livedFrom(t, searching+"\n[substrate]\ndigest = \""+digestB+"\"\n")
 	for range 2 {
 		if r := asked(t, c, "Where is it?"); len(r.Acts) != 0 || len(m.told) != 0 {
 			t.Fatalf("%+v, told of %+v", r, m.told)
 		}
 	}
-	if all := livesOf(t, c); len(all) != 1 || all[0].Mind != projection.Builtin {
+	if all := livesOf(t, c); len(all) != 2 || all[0].Mind != projection.Builtin {
 		t.Errorf("%+v", all)
 	}
+}
+
+// firstLife has the first life be lived, and end, with the model that is there: the identity
+// is made of that.
+func (w *world) firstLife(t *testing.T) {
+	t.Helper()
+	c := w.lived(t)
+	c.Offers(t.Context())
+	if all := livesOf(t, c); len(all) != 1 || all[0].Mind != "wise:1@"+digestA {
+		t.Fatalf("%+v", all)
+	}
+	w.end(t, c)
 }
 
 // A life that was born by a bare name, since its server told no digest, is of the same model

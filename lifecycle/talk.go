@@ -41,6 +41,9 @@ type Turn struct {
 	// Told is that of the Woven which the answer could know of, nil where none was. An
 	// answer from before a forgetting is not kept: it may speak of what is gone.
 	Told *uint64 `json:"-"`
+	// Allowed is what the person allowed when it was said; zero means what they allow when
+	// it is handed over to be remembered.
+	Allowed Allowance `json:"-"`
 }
 
 // TalkRequest is what somebody says to the companion.
@@ -127,7 +130,7 @@ const (
 // Remember makes a turn an event: what was said is the experience, and what was
 // answered is kept beside it. It returns when that is durable, as the built-in assessor
 // judges it; the model judges it behind that, when nobody waits for an answer. What was
-// answered is known again when it comes back, in the diary say.
+// answered is known again when it comes back, in the diary say. Errors: ErrWithdrawn.
 func (c *Companion) Remember(ctx context.Context, t Turn) (Receipt, error) {
 	receipts, err := c.RememberAll(ctx, []Turn{t})
 	if err != nil {
@@ -175,6 +178,9 @@ func (c *Companion) preparedTurn(t Turn) (*prepared, error) {
 	}
 	p.answer, p.by = clip(strings.ToValidUTF8(t.Answered, "\uFFFD"), longestAnswer), clip(t.By, 128)
 	p.heard, p.told = t.Heard, t.Told
+	if t.Allowed.then != nil {
+		p.allowed = t.Allowed
+	}
 	return p, nil
 }
 
@@ -183,13 +189,19 @@ func (c *Companion) preparedTurn(t Turn) (*prepared, error) {
 // built-in reflection answers. The turn becomes an event, also where ctx ends, or
 // the model, in the middle of the answer. It is durable when Talk returns, as the
 // built-in assessor judges it; the model judges it after that, when nobody waits for an
-// answer. Errors: ErrEmpty, ErrTooLong, or one of emit.
+// answer. Errors: ErrEmpty, ErrTooLong,
+// ErrWithdrawn, or one of emit.
 func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece string) error) (TalkReport, error) {
 	out := TalkReport{Recalled: []Recalled{}}
 	if _, err := c.newPrepared(Note{Text: r.Said}, live); err != nil {
 		return out, err
 	}
 	defer c.Talking()()
+	allowed := c.Allowed()
+	var offers []tools.Offer
+	if c.opts.Model != nil && ctx.Err() == nil {
+		offers = c.OffersTo(ctx, c.opts.Model.State().Name)
+	}
 	woven, err := c.Weave(ctx, r.Said, usuallyRecalled)
 	if err != nil && ctx.Err() == nil {
 		return out, err
@@ -205,8 +217,8 @@ func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece str
 	failed := ctx.Err() // somebody stops it before it begins
 	if failed == nil {
 		var silent Silence
-		if silent, failed = c.answerTo(ctx, r, woven, &out, &answer, pass); silent != "" {
-			return c.talkAlone(ctx, r, woven, out, silent, emit)
+		if silent, failed = c.answerTo(ctx, r, woven, offers, &out, &answer, pass); silent != "" {
+			return c.talkAlone(ctx, r, allowed, woven, out, silent, emit)
 		}
 	}
 	out.Answer = answer.String()
@@ -214,12 +226,12 @@ func (c *Companion) Talk(ctx context.Context, r TalkRequest, emit func(piece str
 		return out, failed
 	}
 	// What was said is kept, whoever left.
-	return out, c.take(ctx, r, woven, &out)
+	return out, c.take(ctx, r, allowed, woven, &out)
 }
 
 // take makes a turn an event, with its answer.
-func (c *Companion) take(ctx context.Context, r TalkRequest, woven Woven, out *TalkReport) error {
-	receipt, err := c.Remember(context.WithoutCancel(ctx), Turn{Said: r.Said, Answered: out.Answer, By: out.By, Source: sourceChat, Heard: HeardIn(woven, r.History), Told: woven.Told})
+func (c *Companion) take(ctx context.Context, r TalkRequest, allowed Allowance, woven Woven, out *TalkReport) error {
+	receipt, err := c.Remember(context.WithoutCancel(ctx), Turn{Said: r.Said, Answered: out.Answer, By: out.By, Source: sourceChat, Heard: HeardIn(woven, r.History), Told: woven.Told, Allowed: allowed})
 	if err == nil {
 		out.Receipt = &receipt
 	}
@@ -228,7 +240,7 @@ func (c *Companion) take(ctx context.Context, r TalkRequest, woven Woven, out *T
 
 // talkAlone answers with the built-in reflection. What was said is kept before it is said
 // to be.
-func (c *Companion) talkAlone(ctx context.Context, r TalkRequest, woven Woven, out TalkReport, why Silence, emit func(string) error) (TalkReport, error) {
+func (c *Companion) talkAlone(ctx context.Context, r TalkRequest, allowed Allowance, woven Woven, out TalkReport, why Silence, emit func(string) error) (TalkReport, error) {
 	out.By = ByReflection
 	shown, err := c.worthTelling(ctx, r.Said, woven.Recalled)
 	if err != nil && ctx.Err() == nil {
@@ -241,7 +253,7 @@ func (c *Companion) talkAlone(ctx context.Context, r TalkRequest, woven Woven, o
 	var lost error
 	if tell(notToBe); !r.Forget {
 		tell(isKept)
-		if lost = c.take(ctx, r, woven, &out); errors.Is(lost, ErrEmbedderAway) {
+		if lost = c.take(ctx, r, allowed, woven, &out); errors.Is(lost, ErrEmbedderAway) {
 			tell(isLost)
 		} else if lost != nil {
 			tell(notKept)
@@ -258,7 +270,7 @@ func (c *Companion) talkAlone(ctx context.Context, r TalkRequest, woven Woven, o
 
 // answerTo has the model answer. Where that is silent it says why; then nothing was passed.
 // An error is of emit, or says that ctx ended.
-func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, out *TalkReport, answer *strings.Builder, pass func(string) error) (Silence, error) {
+func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, offers []tools.Offer, out *TalkReport, answer *strings.Builder, pass func(string) error) (Silence, error) {
 	if c.opts.Model == nil {
 		out.Why = "no model is configured"
 		return NoModel, nil
@@ -267,7 +279,7 @@ func (c *Companion) answerTo(ctx context.Context, r TalkRequest, woven Woven, ou
 	messages = append(messages, ChatMessage{Role: "user", Content: prompt.Neutral(r.Said)})
 	var gone error
 	began := time.Now()
-	end, err := c.conversation(ctx, messages, out, func(piece string) error {
+	end, err := c.conversation(ctx, messages, offers, out, func(piece string) error {
 		gone = pass(piece)
 		return gone
 	})

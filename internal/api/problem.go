@@ -69,6 +69,7 @@ var kinds = []struct {
 	{lifecycle.ErrMoved, "lineage-moved", "The lineage has changed", http.StatusConflict},
 	{lifecycle.ErrDamaged, "damaged", "The store is damaged", http.StatusInternalServerError},
 	{lifecycle.ErrCopying, "copying", "A backup is being made", http.StatusConflict},
+	{lifecycle.ErrWithdrawn, "withdrawn", "Leave was withdrawn", http.StatusConflict},
 	{fs.ErrExist, "exists", "There already", http.StatusConflict},
 	{lifecycle.ErrEmbedderAway, "embedder-away", "The embedder is away", http.StatusServiceUnavailable},
 	{lifecycle.ErrStopping, "stopping", "The companion is stopping", http.StatusServiceUnavailable},

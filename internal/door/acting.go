@@ -13,6 +13,7 @@ import (
 
 	"github.com/jivad/jivad/lifecycle"
 	"github.com/jivad/jivad/lifecycle/prompt"
+	"github.com/jivad/jivad/lifecycle/tools"
 )
 
 // A client that brings no tools of its own speaks to a companion that has some: they are
@@ -37,13 +38,12 @@ const (
 	refusedMany = "Refused: at most %d tools can be used at a time, and this and %d more are too many; ask again, for fewer."
 )
 
-// offer puts the tools of the companion into a request to chat that has none.
-func (e *exchange) offer(ctx context.Context, o *object) {
+// offer puts tools of the companion into a request to chat that has none.
+func (e *exchange) offer(ctx context.Context, o *object, offers []tools.Offer) {
 	var own []json.RawMessage
 	if o.get("tools", &own); len(own) > 0 || e.endpoint != "chat" {
 		return
 	}
-	offers := e.door.opts.Companion.OffersTo(ctx, e.ask.model)
 	if len(offers) == 0 || !e.door.usesTools(ctx, e.ask.model) {
 		return
 	}

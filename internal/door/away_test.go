@@ -19,7 +19,9 @@ type keeper struct {
 	mu   sync.Mutex
 	away bool
 	bad  int // so many answers of the embedder cannot be used
-	kept []string
+	// denied says that leave for what was said is withdrawn.
+	denied bool
+	kept   []string
 }
 
 func (k *keeper) set(away bool) { k.mu.Lock(); defer k.mu.Unlock(); k.away = away }
@@ -27,6 +29,9 @@ func (k *keeper) set(away bool) { k.mu.Lock(); defer k.mu.Unlock(); k.away = awa
 func (k *keeper) Remember(_ context.Context, t lifecycle.Turn) (lifecycle.Receipt, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.denied && t.Allowed != (lifecycle.Allowance{}) {
+		return lifecycle.Receipt{}, lifecycle.ErrWithdrawn
+	}
 	if k.away {
 		return lifecycle.Receipt{}, fmt.Errorf("not kept: %w", lifecycle.ErrEmbedderAway)
 	}
@@ -77,6 +82,33 @@ func TestTurnsWaitForTheEmbedder(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What waits when leave for it is withdrawn is let go of, also while the embedder is away, and
+// what is said after that is remembered.
+func TestTurnsThatMayNotBeKeptAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &keeper{fake: newFake(), away: true}
+		d := &Door{turns: newTurns(k, slog.New(slog.DiscardHandler))}
+		for _, said := range []string{"One.", "Two."} {
+			d.turns.add(lifecycle.Turn{Said: said, Allowed: k.Allowed()})
+		}
+		time.Sleep(time.Minute)
+		k.mu.Lock()
+		k.denied = true
+		k.mu.Unlock()
+		time.Sleep(2 * tryAgain)
+		if counts, waiting := d.Turns(); waiting != 0 || d.turns.size != 0 || !slices.Equal(counts, []Count{{Outcome: turnDropped, N: 2}}) {
+			t.Errorf("%d wait, %d bytes, %+v", waiting, d.turns.size, counts)
+		}
+		d.turns.add(lifecycle.Turn{Said: "Three."})
+		k.set(false)
+		time.Sleep(2 * tryAgain)
+		d.turns.close(t.Context())
+		if !slices.Equal(k.kept, []string{"Three."}) {
+			t.Errorf("kept %q", k.kept)
+		}
+	})
 }
 
 // A turn that the embedder had no usable answer for is tried again, and does not keep

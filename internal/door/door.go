@@ -27,12 +27,15 @@ import (
 // Companion is what the door needs of one.
 type Companion interface {
 	Weave(ctx context.Context, said string, recall int) (lifecycle.Woven, error)
+	// Allowed is what the person allows now, for a turn that is said now.
+	Allowed() lifecycle.Allowance
 	RememberAll(ctx context.Context, turns []lifecycle.Turn) ([]lifecycle.Receipt, error)
 	Reflect(ctx context.Context, said string, why lifecycle.Silence, f lifecycle.Fate) (string, error)
 	// Talking says that a model is to answer somebody now, until done is called.
 	Talking() (done func())
-	// OffersTo are the tools that a model may be told of, by its name, ActFor does what it
-	// asks for, and gives what it is told.
+	// OffersTo are the tools that a model may be told of, by its name. The life that it answers
+	// in may begin with that, so it is asked before Weave. ActFor does what it asks for, and
+	// gives what it is told.
 	OffersTo(ctx context.Context, model string) []tools.Offer
 	ActFor(ctx context.Context, model string, call lifecycle.ChatCall) (string, lifecycle.TalkAct)
 }

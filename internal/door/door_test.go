@@ -41,9 +41,14 @@ type fake struct {
 	gives  string
 	// thinks is the model that they are of, empty for any, by who asked last.
 	thinks, by string
+	// order is what it was asked, of that which makes up a request.
+	order []string
 }
 
 func (f *fake) OffersTo(_ context.Context, model string) []tools.Offer {
+	f.mu.Lock()
+	f.order = append(f.order, "offers to "+model)
+	f.mu.Unlock()
 	if f.thinks != "" && f.thinks != model {
 		return nil
 	}
@@ -67,7 +72,7 @@ const soul = "You are Ananda.\n<b>\"&"
 func (f *fake) Weave(ctx context.Context, said string, recall int) (lifecycle.Woven, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.said = append(f.said, said)
+	f.said, f.order = append(f.said, said), append(f.order, "weave")
 	return lifecycle.Woven{System: fmt.Sprintf("%s recalls %d of %q", soul, recall, said)}, f.weave
 }
 
@@ -95,6 +100,7 @@ func (f *fake) RememberAll(ctx context.Context, turns []lifecycle.Turn) ([]lifec
 // same tells whether two turns say the same of what was said and answered.
 func same(a, b lifecycle.Turn) bool {
 	a.Heard, b.Heard = nil, nil
+	a.Allowed, b.Allowed = lifecycle.Allowance{}, lifecycle.Allowance{}
 	return reflect.DeepEqual(a, b)
 }
 
@@ -109,6 +115,8 @@ func inOrder(ctx context.Context, turns []lifecycle.Turn, remember func(context.
 	}
 	return receipts, nil
 }
+
+func (f *fake) Allowed() lifecycle.Allowance { return (&lifecycle.Companion{}).Allowed() }
 
 func (f *fake) Talking() func() {
 	f.talking.Add(1)

@@ -56,6 +56,26 @@ func TestServerCutsItsAnswer(t *testing.T) {
 	}
 }
 
+// An answer that the server ended before it was whole was not left by a client that goes when
+// there is no more of it.
+func TestServerCutsBeforeTheClientLeaves(t *testing.T) {
+	f := newFake()
+	d, _ := open(t, f, "http://127.0.0.1:1")
+	client, leave := context.WithCancel(t.Context())
+	e := &exchange{door: d, w: newPaced(httptest.NewRecorder()), client: client, turn: &lifecycle.Turn{Said: "Hello"}}
+	h := &heard{ReadCloser: io.NopCloser(strings.NewReader(`{"message":{"content":"Good"}}`)), exchange: e}
+	if _, err := io.ReadAll(h); err != nil {
+		t.Fatal(err)
+	}
+	leave() // with all that it could get
+	if err := h.Close(); err != nil || e.outcome != outcomeFailed {
+		t.Errorf("it is taken for %q, %v", e.outcome, err)
+	}
+	if counts, waiting := d.Turns(); len(counts) > 0 || waiting > 0 {
+		t.Errorf("a turn is remembered of an answer that is not whole: %v, %d wait", counts, waiting)
+	}
+}
+
 func TestServerFails(t *testing.T) {
 	noLeak(t)
 	for name, tc := range map[string]struct {

@@ -26,15 +26,17 @@ type heard struct {
 	answer strings.Builder
 	// done: the server said that this was all. failed: it said that it failed.
 	done, failed bool
-	// ended: the server has ended its answer, whatever was in it; who goes then left no earlier.
-	ended, closed bool
+	// cut says that the server ended it while the client was still there.
+	cut    bool
+	closed bool
 }
 
 func (h *heard) Read(p []byte) (int, error) {
 	n, err := h.ReadCloser.Read(p)
+	e := h.exchange
 	h.take(p[:n])
+	h.cut = h.cut || err != nil && e.client.Err() == nil && !e.w.failed.Load()
 	if errors.Is(err, io.EOF) {
-		h.ended = true
 		// An answer that does not stream may be one line without an end; one that
 		// was too long to keep is taken for whole.
 		h.done = h.done || h.long
@@ -97,7 +99,7 @@ func (h *heard) Close() error {
 	}
 	h.closed = true
 	e := h.exchange
-	left := !h.done && !h.ended && (e.client.Err() != nil || e.w.failed.Load())
+	left := !h.done && !h.cut && (e.client.Err() != nil || e.w.failed.Load())
 	switch {
 	case h.failed:
 		e.outcome = outcomeFailed

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+
+	"github.com/jivad/jivad/lifecycle"
 )
 
 // What the person said earlier in a conversation goes with the turn: the answer may repeat
@@ -16,6 +18,9 @@ func TestEarlierWordsGoWithATurn(t *testing.T) {
 	post(t, s.URL+"/api/chat", `{"model":"m","messages":[{"role":"user","content":"One."},{"role":"assistant","content":"Two."},{"role":"user","content":"Three."}]}`)
 	if turn := f.turn(t); !slices.Equal(turn.Heard, []string{"Three.", "One."}) {
 		t.Errorf("%q", turn.Heard)
+	}
+	if turn := f.remembered()[0]; turn.Allowed == (lifecycle.Allowance{}) {
+		t.Error("what was allowed when it was said does not go with it")
 	}
 	if n := sizeOf(f.remembered()[0]); n != len("Three.Three.One.Good morning.") {
 		t.Errorf("%d bytes", n)

@@ -174,6 +174,9 @@ func (t *turns) finished(receipt lifecycle.Receipt, err error) {
 		t.done.add("", turnRemembered)
 	case t.ctx.Err() != nil:
 		t.done.add("", turnDropped)
+	case errors.Is(err, lifecycle.ErrWithdrawn):
+		t.done.add("", turnDropped)
+		t.log.Info("a turn of a conversation is not remembered: leave for it was withdrawn while it waited")
 	case errors.Is(err, lifecycle.ErrEmbedderAway):
 		t.done.add("", turnDropped)
 		t.log.Warn("a turn of a conversation is not remembered: the daemon stops while the embedder is away", "error", err)

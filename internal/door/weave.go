@@ -107,13 +107,16 @@ func (e *exchange) weave(ctx context.Context, off bool) {
 		return
 	}
 	if e.talk.said != "" && e.talk.fresh {
-		e.turn = &lifecycle.Turn{Said: e.talk.said, By: e.ask.model, Source: source}
+		e.turn = &lifecycle.Turn{Said: e.talk.said, By: e.ask.model, Source: source, Allowed: e.door.opts.Companion.Allowed()}
 	}
 	d := e.door
 	if d.server == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, weaveTimeout)
+	settling, cancel := context.WithTimeout(ctx, weaveTimeout)
+	offers := d.opts.Companion.OffersTo(settling, e.ask.model)
+	cancel()
+	ctx, cancel = context.WithTimeout(ctx, weaveTimeout)
 	defer cancel()
 	before := e.talk.before()
 	if e.turn != nil {
@@ -148,7 +151,7 @@ func (e *exchange) weave(ctx context.Context, off bool) {
 	} else {
 		first := json.RawMessage(`{"role":"system","content":` + string(quoted(woven.System)) + `}`)
 		o.set("messages", list(append([]json.RawMessage{first}, neutral(e.talk.messages)...)))
-		e.offer(ctx, &o)
+		e.offer(ctx, &o, offers)
 	}
 	e.ask.body = o.bytes()
 }

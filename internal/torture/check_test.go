@@ -46,7 +46,7 @@ func TestChecksOfEntries(t *testing.T) {
 		{"one cut short", contents{entries: append(held("b", "c", "d").entries, remembered{"a", "2024-01-01", "text"})}, nil, []string{kindLost}},
 		{"one twice", contents{entries: append(held("a", "b", "c", "d").entries, remembered{"e", "2024-01-01", "text of a"})}, nil, []string{kindTwice, kindLost}},
 	} {
-		r := &round{}
+		r := &round{deed: &deed{}}
 		if x.with != nil {
 			x.with(r)
 		}
@@ -75,10 +75,74 @@ func TestComparingTheEnd(t *testing.T) {
 		{more, deed{}, []string{kindTwice}},
 		{contents{entries: want.entries[:1], digest: want.digest}, deed{}, []string{kindLost, kindTwice}},
 	} {
-		r := &round{deed: &x.deed}
+		r := &round{deed: &x.deed, lab: &lab{day: today()}}
 		r.compare(want, x.got)
 		if got := r.kinds(); !slices.Equal(got, x.want) {
 			t.Errorf("%v, want %v", r.Failures, x.want)
+		}
+	}
+}
+
+// on are entries with these words, as a deed left them whose day is the clock's.
+func on(day string, texts ...string) contents {
+	var c contents
+	for _, text := range texts {
+		c.entries = append(c.entries, remembered{day + " " + text, day, text})
+	}
+	return c
+}
+
+// A run that goes over midnight is held against an undisturbed one of the day before by the
+// words, where the day is the clock's; where the deed gives it, by the day too.
+func TestTheDayOfTheClock(t *testing.T) {
+	const before, after = "2026-11-30", "2026-12-01"
+	both := on(before, "said", "answered")
+	for _, x := range []struct {
+		name  string
+		dated bool
+		acked []string
+		now   contents
+		end   contents
+		want  []string
+	}{
+		{"all after midnight", true, []string{after + " said", after + " answered"}, on(after, "said", "answered"), on(after, "said", "answered"), nil},
+		{"midnight between", true, []string{before + " said"}, on(before, "said"), contents{entries: append(on(before, "said").entries, on(after, "answered").entries...)}, nil},
+		{"acknowledged and lost", true, []string{after + " said"}, contents{}, both, []string{kindLost}},
+		{"lost at the end", true, nil, both, on(after, "said"), []string{kindLost, kindTwice}},
+		{"another's words", true, nil, on(after, "whispered"), both, []string{kindStrange}},
+		{"said on both days", true, nil, contents{entries: append(on(before, "said").entries, on(after, "said").entries...)}, both, []string{kindTwice}},
+		{"another day than was given", false, nil, on(after, "said"), on(after, "said", "answered"), []string{kindStrange, kindLost, kindLost}},
+	} {
+		r := &round{deed: &deed{dated: x.dated, free: true}, lab: &lab{day: before}, acked: map[string]bool{}}
+		for _, id := range x.acked {
+			r.acked[id] = true
+		}
+		r.checkEntries(contents{}, both, x.now)
+		r.compare(both, x.end)
+		if got := r.kinds(); !slices.Equal(got, x.want) {
+			t.Errorf("%s: %v, want %v (%v)", x.name, got, x.want, r.Failures)
+		}
+	}
+}
+
+// The state hangs on the day where a session of today is written in; only then is it held
+// against nothing once that day is over.
+func TestStatesOverMidnight(t *testing.T) {
+	want, got := held("a"), held("a")
+	want.digest, got.digest = "1234567890abcdef", "abcdef1234567890"
+	for name, x := range map[string]struct {
+		deed deed
+		day  string
+		tell bool
+	}{
+		"the same day":          {deed{live: true}, today(), true},
+		"a session of then":     {deed{live: true}, "2024-01-01", false},
+		"one that it goes on":   {deed{base: "today"}, "2024-01-01", false},
+		"a history of any time": {deed{base: "diary"}, "2024-01-01", true},
+	} {
+		r := &round{deed: &x.deed, lab: &lab{day: x.day}}
+		if r.compare(want, got); slices.Contains(r.kinds(), kindState) != x.tell {
+			t.Errorf("%s: %v", name, r.Failures)
 		}
 	}
 }

@@ -41,7 +41,7 @@ type deed struct {
 	// not gone on with.
 	live bool
 	// dated says that its entries are of the day that the daemon's own clock shows, so
-	// that a wrong one makes others of them.
+	// that a wrong one, and midnight, makes others of them: they are known by their words.
 	dated bool
 	// do does it, and can be done again: what was done before is passed over.
 	do func(ctx context.Context, r *round) error

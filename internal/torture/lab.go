@@ -39,7 +39,7 @@ func newLab(ctx context.Context, parent, binary string, seed uint64) (*lab, erro
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{root: root, binary: binary, bases: map[string]*base{}, refs: map[string]*reference{}, seed: seed, noTraps: trapsWork(), day: time.Now().UTC().Format(time.DateOnly)}
+	l := &lab{root: root, binary: binary, bases: map[string]*base{}, refs: map[string]*reference{}, seed: seed, noTraps: trapsWork(), day: today()}
 	if err := os.Chmod(root, 0o711); err != nil { // programs of another user go through
 		return nil, err
 	}
@@ -62,6 +62,9 @@ func newLab(ctx context.Context, parent, binary string, seed uint64) (*lab, erro
 	l.material, err = gather(filepath.Join(root, "material"), seed)
 	return l, err
 }
+
+// today is the day of the clock, where the programs are.
+func today() string { return time.Now().UTC().Format(time.DateOnly) }
 
 // build builds the program as it is shipped.
 func build(ctx context.Context, to string, more ...string) error {

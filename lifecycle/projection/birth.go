@@ -44,7 +44,7 @@ func (p *Projections) Birth(ctx context.Context) error {
 	if faults != nil {
 		missing = []manifest.Missing{{Invariant: string(lives.J1), Code: manifest.Faulty, What: faults.Error(), Mend: "mend manifest.toml"}}
 	} else {
-		born, missing = m.Resolve(p.found(ctx, m))
+		born, missing = p.resolve(ctx, m)
 	}
 	if len(missing) > 0 {
 		err = p.unbear(ctx, l, lacksOf(missing))
@@ -115,6 +115,26 @@ func (p *Projections) found(ctx context.Context, m manifest.Manifest) manifest.F
 	}
 	f.Uncovered = p.consents.Uncovered(m.Scope())
 	return f
+}
+
+// Identity is the code of a first life that waits for the model that the identity is made of.
+const Identity manifest.Code = "identity"
+
+// resolve holds a manifest against what is there. Of the model of the first of all lives the
+// identity is made, once and for ever (AD-1): so where one is named, in the manifest or the
+// config, none stands in for it then, and the life waits.
+func (p *Projections) resolve(ctx context.Context, m manifest.Manifest) (manifest.Born, []manifest.Missing) {
+	f := p.found(ctx, m)
+	born, missing := m.Resolve(f)
+	mind, ok := m.Mind(f.Chat)
+	if p.genesis != nil || m.Substrate.ChatName(f.Chat.Configured) == "" || !ok || !mind.Builtin {
+		return born, missing
+	}
+	return manifest.Born{}, append([]manifest.Missing{{
+		Invariant: manifest.J1, Code: Identity,
+		What: "the first life waits for its model, of which the identity is made, once and for ever: " + mind.Why,
+		Mend: "start the server, with that model; or name no chat model, neither in the config nor in the manifest, to have the identity made of the built-in one",
+	}}, missing...)
 }
 
 // knows tells of a version that the lineage had.

@@ -197,7 +197,10 @@ func (p *Projections) Excise(ctx context.Context, gone []lineage.ID, descendants
 	if err := p.o.Store.Values(prefixExcision, func(string, []byte) error { number++; return nil }); err != nil {
 		return ExcisionRecord{}, err
 	}
-	r := ExcisionRecord{Number: number, Lives: plan.Lives, Digests: plan.Digests, Before: plan.Before, After: without.Head(), Who: who, At: p.stamp(), Succeeded: p.lineage.Succeeded(without)}
+	r := ExcisionRecord{Number: number, Lives: plan.Lives, Digests: plan.Digests, Before: plan.Before, After: without.Head(), Who: who, At: p.stamp()}
+	if r.Succeeded, err = p.successors(without); err != nil {
+		return r, err
+	}
 	values, err := p.excised(r, without)
 	if err != nil {
 		return r, err
@@ -294,6 +297,42 @@ func (p *Projections) declineExcised(gone []lineage.ID) (out []*lives.Life, err 
 			return nil, err
 		}
 		out = append(out, &next)
+	}
+	return out, nil
+}
+
+// successors are the versions of without in the place of those that lives were born with:
+// lives of the lineage, and of this device ones that are not in it yet. Where an excision of
+// before put another version in the place of one, it is that which is succeeded.
+func (p *Projections) successors(without *lineage.Lineage) (map[lineage.Digest]lineage.Digest, error) {
+	succeeded, err := p.succeeded()
+	if err != nil {
+		return nil, err
+	}
+	now, kept := lineage.New(without.Root(), lineage.Digest{}).Head(), 0
+	took, stays := map[lineage.Digest]lineage.Digest{}, map[lineage.Digest]bool{now: true}
+	for i := range p.lineage.Batches() {
+		b := p.lineage.Batch(i)
+		if slices.ContainsFunc(b.Members, func(d lineage.Digest) bool { _, there := without.Member(d); return there }) {
+			now, kept = without.Batch(kept).Version, kept+1
+		}
+		took[b.Version], stays[now] = now, true
+	}
+	out := map[lineage.Digest]lineage.Digest{}
+	note := func(base lineage.Digest) {
+		for next, ok := succeeded[base]; ok; next, ok = succeeded[base] {
+			base = next
+		}
+		if next, ok := took[base]; ok && !stays[base] {
+			out[base] = next
+		}
+	}
+	for _, digest := range without.Members() {
+		d, _ := without.Member(digest)
+		note(d.Base)
+	}
+	for _, l := range p.sorted() {
+		note(l.Base)
 	}
 	return out, nil
 }

@@ -60,7 +60,7 @@ func (p *Projections) Prospect(ctx context.Context) (Prospect, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := Prospect{Manifest: m, Bounds: boundsOf(m, p.o.Idle)}
-	out.Born, out.Missing = m.Resolve(p.found(ctx, m))
+	out.Born, out.Missing = p.resolve(ctx, m)
 	if len(out.Missing) == 0 {
 		out.Mind = mindOf(out.Born.Chat)
 	}
