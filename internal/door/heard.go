@@ -26,7 +26,8 @@ type heard struct {
 	answer strings.Builder
 	// done: the server said that this was all. failed: it said that it failed.
 	done, failed bool
-	// cut says that the server ended it while the client was still there.
+	// cut says that the server ended it: whole as far as HTTP goes, or broken off while the
+	// client was still there.
 	cut    bool
 	closed bool
 }
@@ -35,7 +36,7 @@ func (h *heard) Read(p []byte) (int, error) {
 	n, err := h.ReadCloser.Read(p)
 	e := h.exchange
 	h.take(p[:n])
-	h.cut = h.cut || err != nil && e.client.Err() == nil && !e.w.failed.Load()
+	h.cut = h.cut || errors.Is(err, io.EOF) || err != nil && e.client.Err() == nil && !e.w.failed.Load()
 	if errors.Is(err, io.EOF) {
 		// An answer that does not stream may be one line without an end; one that
 		// was too long to keep is taken for whole.
