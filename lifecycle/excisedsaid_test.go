@@ -96,3 +96,34 @@ func TestExcisionReachesWhatWasSaid(t *testing.T) {
 		}
 	}
 }
+
+// As long as the SOUL.md of before an excision could not be replaced, models are told the one
+// of after it.
+func TestTheOldSoulIsToldToNobody(t *testing.T) {
+	w := newWorld(t)
+	m := &echoing{scripted{wise: wise{digest: digestA}}}
+	w.opts.Model = m
+	w.opts.SoulPath = filepath.Join(t.TempDir(), "SOUL.md")
+	c := w.lived(t)
+	asked(t, c, "Where is it?")
+	if _, err := c.EndSession(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, func() bool {
+		l, err := c.Rate(t.Context(), 0, 1)
+		return err == nil && l.Obligation.Status == lives.Met
+	})
+	if err := os.Remove(w.opts.SoulPath); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(w.opts.SoulPath, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.ExciseLives(t.Context(), lifecycle.ExcisionRequest{Lives: []string{"1"}}); err == nil {
+		t.Fatal("SOUL.md was replaced")
+	}
+	told, err := c.Weave(t.Context(), "And now?", 0)
+	if err != nil || !strings.Contains(told.System, "SOUL.md") || strings.Contains(told.System, "zigzagwise") {
+		t.Errorf("%v\n%s", err, told.System)
+	}
+}

@@ -107,7 +107,7 @@ func checkAssessment(a Assessment) error {
 // context is what a model is given to know beside an entry: SOUL.md, but for claims of
 // which nobody has decided, and what was said before in the same session, bounded.
 func (c *Companion) context(p *prepared) (soul string, before []string) {
-	doc, err := c.files.Current()
+	doc, err := c.toldSoul()
 	if err == nil {
 		soul = prompt.Settled(string(doc))
 	}

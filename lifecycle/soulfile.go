@@ -20,6 +20,20 @@ func (c *Companion) lastWritten() ([]byte, error) {
 	return data, err
 }
 
+// toldSoul is SOUL.md as a model is told it: the file, with what the person wrote in it. As
+// long as the file of before a forgetting or an excision is still to be replaced, it is what
+// the store has: what is gone is told to nobody. Who notes the generation of the store first,
+// and finds another afterwards, may have been told of it.
+func (c *Companion) toldSoul() ([]byte, error) {
+	switch _, err := c.store.Value(valueTraces); {
+	case err == nil:
+		return c.lastWritten()
+	case !errors.Is(err, chitta.ErrNotFound):
+		return nil, err
+	}
+	return c.files.Current()
+}
+
 // restoreSoul sees at the start that SOUL.md is there: the first one is made,
 // a lost or emptied one comes back from the store.
 func (c *Companion) restoreSoul(ctx context.Context) error {

@@ -91,7 +91,7 @@ type TalkAct struct {
 func (c *Companion) Weave(ctx context.Context, said string, recall int) (Woven, error) {
 	generation := c.store.Meta().Generation
 	out := Woven{Recalled: []Recalled{}, Told: &generation}
-	doc, err := c.files.Current()
+	doc, err := c.toldSoul()
 	if err != nil {
 		return out, err
 	}
