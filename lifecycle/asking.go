@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -56,6 +57,9 @@ func (c *Companion) GateAct(ctx context.Context, tool, consequence string, argum
 		return GateDecision{}, fmt.Errorf("%w: no tool of this name is declared in the manifest, so say what could come of it: low, medium or high", ErrQuery)
 	}
 	d, err := c.gate(ctx, tools.Proposal{Tool: tool, Consequence: tools.Consequence(consequence), Arguments: arguments}, false)
+	if errors.Is(err, claims.ErrUnread) {
+		return d, c.claimsUnread()
+	}
 	if err != nil {
 		return d, fmt.Errorf("%w: %w", ErrQuery, err)
 	}
@@ -88,6 +92,9 @@ func (c *Companion) gated(ctx context.Context, q tools.Proposal, yes bool) tools
 	d, err := c.gate(ctx, q, yes)
 	if err != nil {
 		c.log.Warn("an act could not be judged, and is refused", "error", err)
+		if errors.Is(err, claims.ErrUnread) {
+			return tools.Verdict{Answer: tools.Deny, Reasons: []string{c.claimsUnread().Error()}}
+		}
 		return tools.Verdict{Answer: tools.Deny, Reasons: []string{"the policy of evidence cannot be used"}}
 	}
 	if d.Verdict == evidence.Allow {

@@ -43,9 +43,12 @@ func (c *Companion) Verify(ctx context.Context, full bool, progress func(Progres
 
 // checkClaims reads the claims anew.
 func (c *Companion) checkClaims(ctx context.Context) Check {
+	if err := c.claimsUnread(); err != nil {
+		return Check{Name: "claims", Detail: err.Error()}
+	}
 	claims, events, err := c.claims.Check(ctx)
 	if err != nil {
-		return Check{Name: "claims", Detail: err.Error(), Hint: "jivad restore brings a backup of before."}
+		return Check{Name: "claims", Detail: err.Error(), Hint: "Put a backup of before in place with `jivad restore --latest`."}
 	}
 	if events == 0 {
 		return Check{Name: "claims", OK: true, Detail: "none was made"}
@@ -195,6 +198,9 @@ func (c *Companion) Doctor(ctx context.Context) ([]Check, error) {
 				checks = append(checks, Check{Name: "damage", Detail: f.Name + ": " + f.Detail, Hint: f.Hint})
 			}
 		}
+	}
+	if err := c.claimsUnread(); err != nil {
+		checks = append(checks, Check{Name: "claims", Detail: err.Error()})
 	}
 	checks = append(checks, c.checkManifest(ctx), c.checkBackups(ctx), c.checkSoul())
 	return checks, nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/gate/evidence"
@@ -30,6 +31,9 @@ type (
 	// GateDecision is what the gate says of the use of a tool.
 	GateDecision = claims.Decided
 )
+
+// ofClaims tells of the names of all records of claims.
+func ofClaims(name string) bool { return strings.HasPrefix(name, "claim/") }
 
 // claimRecords is the store as a book of claims keeps its events in it.
 type claimRecords struct{ c *Companion }
@@ -66,7 +70,26 @@ func (c *Companion) openClaims(ctx context.Context) error {
 		c.claims.Freeze()
 		return nil
 	}
+	if err := c.claimsUnread(); err != nil {
+		c.log.Error("the records of claims cannot be read: no claim is believed, and acts of consequence are refused; all else goes on", "error", err)
+		return nil
+	}
 	return c.forgetClaimsAgain(ctx)
+}
+
+// begunAnew is what mends claims that cannot be read where nothing better does.
+const begunAnew = "to begin the claims anew, without those that there were: jivad claims forget " + AllClaims + " --yes"
+
+// claimsUnread tells why the claims cannot be read, and what mends that; nil where they can.
+func (c *Companion) claimsUnread() error {
+	err := c.claims.Unread()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, chitta.ErrDamaged):
+		return fmt.Errorf("%w; %s", c.store.Explain(err), begunAnew)
+	}
+	return fmt.Errorf("%w. Another version of jivad may have written it: run that one; or put a backup of before in place: jivad restore --latest; %s", err, begunAnew)
 }
 
 // readPolicy reads evidence.toml; where there is none, the policy of a new companion. With
@@ -124,6 +147,9 @@ func (c *Companion) Claims(_ context.Context, q ClaimQuery) ([]Claim, error) {
 	if q.Class != "" && !isClass(q.Class) {
 		return nil, fmt.Errorf("%w: there is no class %q", ErrQuery, q.Class)
 	}
+	if err := c.claimsUnread(); err != nil {
+		return nil, err
+	}
 	if q.Due {
 		return c.readableClaims(c.claims.Due()), nil
 	}
@@ -163,7 +189,7 @@ func (c *Companion) Claim(ctx context.Context, id string) (ClaimStory, error) {
 		err = claims.ErrNotFound
 	}
 	if err != nil {
-		return ClaimStory{}, claimError(err)
+		return ClaimStory{}, c.claimError(err)
 	}
 	h, err := c.claims.History(ctx, v.ID)
 	return ClaimStory{v, h}, err
@@ -204,7 +230,7 @@ func (c *Companion) AddClaim(ctx context.Context, d ClaimDraft) (Claim, error) {
 	}
 	if d.Contests != "" {
 		if _, err := c.claims.Get(d.Contests); err != nil {
-			return Claim{}, claimError(err)
+			return Claim{}, c.claimError(err)
 		}
 	}
 	draft := claims.Draft{
@@ -228,10 +254,10 @@ func (c *Companion) AddClaim(ctx context.Context, d ClaimDraft) (Claim, error) {
 // claimAfter is a claim as it is after a change.
 func (c *Companion) claimAfter(id string, err error) (Claim, error) {
 	if err != nil {
-		return Claim{}, claimError(err)
+		return Claim{}, c.claimError(err)
 	}
 	v, err := c.claims.Get(id)
-	return v, claimError(err)
+	return v, c.claimError(err)
 }
 
 // The changes of a claim that a person may make.
@@ -275,7 +301,7 @@ type ClaimChange struct {
 func (c *Companion) ChangeClaim(ctx context.Context, x ClaimChange) (Claim, error) {
 	const by = evidence.Person
 	if v, err := c.claims.Get(x.ID); err == nil && !c.claimReadable(v.Category) {
-		return Claim{}, claimError(claims.ErrNotFound)
+		return Claim{}, c.claimError(claims.ErrNotFound)
 	}
 	if (x.What == ClaimEvidence || x.What == ClaimLocate) && x.Root == nil {
 		return Claim{}, fmt.Errorf("%w: what was looked at is to be named", ErrQuery)
@@ -315,8 +341,10 @@ func (c *Companion) ChangeClaim(ctx context.Context, x ClaimChange) (Claim, erro
 var ErrRefused = claims.ErrRefused
 
 // claimError gives an error of the claims as one of this package.
-func claimError(err error) error {
+func (c *Companion) claimError(err error) error {
 	switch {
+	case errors.Is(err, claims.ErrUnread):
+		return c.claimsUnread()
 	case errors.Is(err, claims.ErrNotFound):
 		return fmt.Errorf("%w: %w", ErrNotFound, err)
 	case errors.Is(err, claims.ErrAmbiguous):

@@ -17,7 +17,7 @@ import (
 // not what the companion said itself. What is not in the words that are kept of the entry
 // is left out. It runs on the worker, and nothing that goes wrong takes from the entry.
 func (c *Companion) propose(ctx context.Context, seq uint64, a Assessment, told uint64) {
-	if len(a.Claims) == 0 || told != c.store.Meta().Generation {
+	if len(a.Claims) == 0 || told != c.store.Meta().Generation || c.claims.Unread() != nil {
 		return
 	}
 	x, t, err := c.wordingOf(seq)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/lifecycle/claims"
 	"github.com/jivad/jivad/lifecycle/projection"
 )
@@ -138,6 +139,13 @@ func (c *Companion) sensingProblems() (out []string) {
 	slices.Sort(out)
 	if c.sensing.problem != "" {
 		out = append([]string{c.sensing.problem}, out...)
+	}
+	if err := c.claimsUnread(); err != nil {
+		says := err.Error()
+		if errors.Is(err, chitta.ErrDamaged) { // the store tells which record, and what to do
+			says = claims.ErrUnread.Error() + "; " + begunAnew
+		}
+		out = append([]string{says}, out...)
 	}
 	return out
 }

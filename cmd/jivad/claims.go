@@ -347,8 +347,9 @@ func (a *app) claimsForget() *cobra.Command {
 		Long: `Takes claims out of the store, with all that happened to them and every claim that follows
 from them. The store is written anew, so that no byte of them is left in it, and automatic
 backups that hold them are removed. Claims that were taken from an entry go with it by
-themselves: see jivad forget.`,
-		Example: "  jivad claims forget c4kq2z --yes",
+themselves: see jivad forget. In the place of ids, "all" is all of them, also where their
+records are damaged and cannot be read.`,
+		Example: "  jivad claims forget c4kq2z --yes\n  jivad claims forget all --yes",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("%s takes the ids of claims", cmd.CommandPath())

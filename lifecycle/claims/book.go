@@ -54,6 +54,8 @@ var (
 	ErrRefused = errors.New("it may not be")
 	// ErrFixed: the book is one to look at.
 	ErrFixed = errors.New("these claims cannot be changed")
+	// ErrUnread: a record of claims cannot be read, so none of them is believed.
+	ErrUnread = errors.New("the records of claims cannot be read, so no claim is believed and no act of consequence is done")
 )
 
 // RefusedError has all reasons. It is ErrRefused.
@@ -87,6 +89,9 @@ type Book struct {
 	mu     sync.Mutex
 	policy Policy
 	state  *State
+	// unread is why the records cannot be folded: then the state has no claims, nothing is
+	// written, and no act of consequence may be. Nil where they can.
+	unread error
 	// latest is the latest time that could be trusted, of this process and of the events:
 	// a clock that is set back refreshes nothing.
 	latest int64
@@ -97,7 +102,9 @@ type Book struct {
 	turns map[string]*turns
 }
 
-// Open folds what is kept. now tells the wall time and whether it can be trusted.
+// Open folds what is kept. now tells the wall time and whether it can be trusted. Where a
+// record cannot be read the book is there all the same, and believes nothing: see
+// [Book.Unread]. Error: that of ctx.
 func Open(ctx context.Context, store Store, policy Policy, now func() (time.Time, bool)) (*Book, error) {
 	b := &Book{store: store, now: now, policy: policy}
 	return b, b.Reload(ctx)
@@ -107,12 +114,31 @@ func Open(ctx context.Context, store Store, policy Policy, now func() (time.Time
 func (b *Book) Reload(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.reload(ctx)
+}
+
+func (b *Book) reload(ctx context.Context) error {
 	s, err := fold(ctx, b.store, nil)
+	if err == nil {
+		err = b.readFloor()
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	b.unread = nil
 	if err != nil {
-		return err
+		b.unread, s = fmt.Errorf("%w: %w", ErrUnread, err), NewState()
 	}
 	b.state, b.latest = s, max(b.latest, s.Latest)
-	return b.readFloor()
+	return nil
+}
+
+// Unread tells why the records cannot be read; nil where they can. It is ErrUnread, and names
+// the record.
+func (b *Book) Unread() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.unread
 }
 
 func (b *Book) readFloor() error {
@@ -227,6 +253,9 @@ func (b *Book) Assert(ctx context.Context, d Draft) (Kept, error) {
 }
 
 func (b *Book) asserted(d Draft, at evidence.Moment) (Event, error) {
+	if b.unread != nil {
+		return Event{}, b.unread
+	}
 	class, consequence := d.Class, d.Consequence
 	if class == "" {
 		class = evidence.Reported
@@ -319,6 +348,9 @@ func (b *Book) write(ctx context.Context, events ...Event) (Kept, error) {
 
 // find gives a claim by its id or the beginning of it.
 func (b *Book) find(id string) (*Kept, error) {
+	if b.unread != nil {
+		return nil, b.unread
+	}
 	id = strings.ToLower(strings.TrimSpace(id))
 	if k, ok := b.state.claims[id]; ok {
 		return k, nil

@@ -54,6 +54,9 @@ func (b *Book) Result(ctx context.Context, tool string, payload []byte, session 
 func (b *Book) readings(ctx context.Context, of func(*Instrument) bool, payload []byte, session int) (out []Observed, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.unread != nil { // status tells it once
+		return nil, nil
+	}
 	for i := range b.policy.Instruments {
 		in := &b.policy.Instruments[i]
 		if !of(in) {

@@ -190,13 +190,15 @@ type Decided struct {
 // on. For each of them the claims that are verified are looked at, and where none is, all
 // that make it. A statement that nobody claims is what was said in this session alone. What
 // is found to be over is written down, so that no clock makes it fresh again. Where the
-// policy is unusable, a use of consequence fails with that.
+// policy is unusable or the records cannot be read, a use of consequence fails with that.
 func (b *Book) Gate(ctx context.Context, u Use) (Decided, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d := Decided{Tool: u.Tool, Consequence: u.Consequence}
-	if b.policy.Unusable != nil && u.Consequence != evidence.Low {
-		return d, b.policy.Unusable
+	if u.Consequence != evidence.Low {
+		if err := cmp.Or(b.unread, b.policy.Unusable); err != nil {
+			return d, err
+		}
 	}
 	var missing []evidence.Reason
 	var ids []string

@@ -111,6 +111,19 @@ func (e *Event) words() []string {
 	return out
 }
 
+// Readable tells whether all records of claims among those given can be read.
+func Readable(values []Value) bool {
+	for _, v := range values {
+		if !strings.HasPrefix(v.Name, Prefix) {
+			continue
+		}
+		if _, err := decode(0, v.Data); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
 // FromOthers are the entries that records of claims were taken from and that are not there.
 func FromOthers(values []Value, lacks func(from string) bool) (map[string]bool, error) {
 	out := map[string]bool{}
