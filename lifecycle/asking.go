@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -45,6 +46,8 @@ type waiting struct {
 	PendingAct
 	until  time.Time // by a clock that only goes forward
 	answer chan bool
+	// held says what came of a yes: nil where it holds.
+	held chan error
 }
 
 // GateAct tells what the gate says of the use of a tool now, and does nothing. arguments is
@@ -125,7 +128,7 @@ func (c *Companion) ask(ctx context.Context, q tools.Proposal) bool {
 	patience := c.claims.Policy().Asking
 	w := &waiting{
 		PendingAct: PendingAct{Tool: q.Tool, Consequence: d.Consequence, Arguments: slices.Clone(q.Arguments), RestsOn: d.RestsOn, Claims: d.Claims},
-		until:      time.Now().Add(patience), answer: make(chan bool, 1),
+		until:      time.Now().Add(patience), answer: make(chan bool, 1), held: make(chan error, 1),
 	}
 	c.asking.mu.Lock()
 	if c.asking.last == 0 { // numbers of before a restart mean nothing now
@@ -145,17 +148,43 @@ func (c *Companion) ask(ctx context.Context, q tools.Proposal) bool {
 	defer patient.Stop()
 	select {
 	case yes := <-w.answer:
-		if now, err := c.gate(ctx, q, false); yes && (err != nil || !slices.Equal(now.RestsOn, d.RestsOn) || !slices.Equal(now.Claims, d.Claims)) {
-			c.log.Info("an act rests on something else than when it was asked for, so the yes does not hold", "id", w.ID, "tool", w.Tool)
+		if !yes {
 			return false
 		}
-		return yes
+		err := c.stillHolds(ctx, q, d)
+		w.held <- err
+		if err != nil {
+			c.log.Info("an act is judged otherwise than when it was asked for, so the yes does not hold", "id", w.ID, "tool", w.Tool)
+		}
+		return err == nil
 	case <-patient.C:
 		c.log.Info("nobody answered in time, which is a no", "id", w.ID, "tool", w.Tool)
 	case <-ctx.Done():
 	case <-c.ending.Done():
 	}
+	w.held <- fmt.Errorf("%w: it waits no more, which is a no", ErrRefused) // a yes may have come just now
 	return false
+}
+
+// stillHolds sees that an act is judged as it was when it was asked for. Error: ErrRefused,
+// with the reasons; that of the gate.
+func (c *Companion) stillHolds(ctx context.Context, q tools.Proposal, asked GateDecision) error {
+	now, err := c.gate(ctx, q, false)
+	switch {
+	case err != nil:
+		return c.claimError(err)
+	case !now.Ask && now.Verdict != evidence.Allow:
+		reasons := []string{}
+		for _, r := range now.Reasons {
+			if r.Code != evidence.NeedsPerson {
+				reasons = append(reasons, string(r.Code)+": "+r.Says)
+			}
+		}
+		return fmt.Errorf("%w: it was judged once more: %s", ErrRefused, strings.Join(slices.Compact(reasons), "; "))
+	case !slices.Equal(now.RestsOn, asked.RestsOn) || !slices.Equal(now.Claims, asked.Claims):
+		return fmt.Errorf("%w: it rests on other claims than when it was asked for", ErrRefused)
+	}
+	return nil
 }
 
 // PendingActs are the acts that wait for a person's yes, the oldest first.
@@ -171,8 +200,31 @@ func (c *Companion) PendingActs(context.Context) ([]PendingAct, error) {
 }
 
 // AnswerAct says yes or no to an act that waits. It is judged once more before it is done.
-// Error: ErrNotFound where it waits no more.
-func (c *Companion) AnswerAct(_ context.Context, id int, yes bool) (PendingAct, error) {
+// Errors: ErrNotFound where it waits no more; ErrRefused, with the reasons, where the yes does
+// not hold any more: then it is not done.
+func (c *Companion) AnswerAct(ctx context.Context, id int, yes bool) (PendingAct, error) {
+	w := c.answered(id, yes)
+	if w == nil {
+		return PendingAct{}, fmt.Errorf("%w: no act %s waits; it may have been answered, or its time is over, which is a no", ErrNotFound, strconv.Itoa(id))
+	}
+	if !yes {
+		return w.PendingAct, nil
+	}
+	select {
+	case err := <-w.held:
+		if err != nil {
+			err = fmt.Errorf("act %d, %s, is not done: %w", id, w.Tool, err)
+		}
+		return w.PendingAct, err
+	case <-ctx.Done():
+		return w.PendingAct, ctx.Err()
+	case <-c.ending.Done():
+		return w.PendingAct, fmt.Errorf("%w: act %d, %s, is not done: the daemon ends", ErrRefused, id, w.Tool)
+	}
+}
+
+// answered hands the answer to an act that waits; nil where none does.
+func (c *Companion) answered(id int, yes bool) *waiting {
 	c.asking.mu.Lock()
 	defer c.asking.mu.Unlock()
 	for _, w := range c.asking.waits {
@@ -181,9 +233,9 @@ func (c *Companion) AnswerAct(_ context.Context, id int, yes bool) (PendingAct, 
 		}
 		select {
 		case w.answer <- yes:
-			return w.PendingAct, nil
+			return w
 		default: // answered already
 		}
 	}
-	return PendingAct{}, fmt.Errorf("%w: no act %s waits; it may have been answered, or its time is over, which is a no", ErrNotFound, strconv.Itoa(id))
+	return nil
 }

@@ -70,7 +70,7 @@ const AllClaims = "all"
 
 // ForgetClaims takes claims out as if they had never been made, with what follows from them.
 // [AllClaims] alone is all of them, also where their records cannot be read. Errors:
-// ErrNotFound, ErrAmbiguous; ErrQuery for none.
+// ErrNotFound, ErrAmbiguous; ErrConsent for one that may not be read; ErrQuery for none.
 func (c *Companion) ForgetClaims(ctx context.Context, ids []string) (out ForgottenClaims, err error) {
 	if len(ids) == 0 {
 		return out, fmt.Errorf("%w: no claim is named", ErrQuery)
@@ -86,6 +86,9 @@ func (c *Companion) ForgetClaims(ctx context.Context, ids []string) (out Forgott
 	for _, id := range ids {
 		if len(id) < 4 {
 			return out, fmt.Errorf("%w: %q is too little of an id to forget by; give at least 4 letters", ErrQuery, id)
+		}
+		if err := c.mayBeRead(id); err != nil {
+			return out, err
 		}
 		v, err := c.claims.Get(id)
 		if err != nil {

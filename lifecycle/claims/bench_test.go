@@ -17,7 +17,7 @@ func BenchmarkBookGate(b *testing.B) {
 		if i%4000 == 0 {
 			text = "pump 3 leaks"
 		}
-		k := must[Kept](b)(book.Assert(ctx, Draft{Text: text, Subject: "pumps", Agent: "person", Source: "s", Class: evidence.Inferred, Primary: "sensor:a", Reasoning: "r", Roots: []evidence.Root{manual("a"), manual("b")}}))
+		k := must[Kept](b)(book.Assert(ctx, Draft{Text: text, Subject: "pumps", Agent: "person", Source: "s", Class: evidence.Inferred, Primary: "a", Reasoning: "r", Roots: []evidence.Root{manual("a"), manual("b")}}))
 		must[Kept](b)(book.Promote(ctx, k.ID, "person"))
 		must[Kept](b)(book.Review(ctx, k.ID, evidence.Cleared, "", "", "person"))
 	}
@@ -35,7 +35,7 @@ func BenchmarkOpen(b *testing.B) {
 	c := &clock{unix: noon}
 	book := open(b, store, c)
 	for i := range 10_000 {
-		k := must[Kept](b)(book.Assert(b.Context(), Draft{Text: fmt.Sprintf("pump %d leaks", i), Subject: "pumps", Agent: "person", Source: "s", Class: evidence.Inferred, Primary: "sensor:a", Reasoning: "r", Roots: []evidence.Root{manual("a"), manual("b")}}))
+		k := must[Kept](b)(book.Assert(b.Context(), Draft{Text: fmt.Sprintf("pump %d leaks", i), Subject: "pumps", Agent: "person", Source: "s", Class: evidence.Inferred, Primary: "a", Reasoning: "r", Roots: []evidence.Root{manual("a"), manual("b")}}))
 		must[Kept](b)(book.Promote(b.Context(), k.ID, "person"))
 		must[Kept](b)(book.Review(b.Context(), k.ID, evidence.Cleared, "", "", "person"))
 	}

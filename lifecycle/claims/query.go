@@ -28,8 +28,10 @@ type View struct {
 
 // Filter chooses claims. Its zero value is all.
 type Filter struct {
-	Class   evidence.Class
-	Subject string
+	Class evidence.Class
+	// Standing leaves out those that another claim stands in the place of.
+	Standing bool
+	Subject  string
 	// Allowed, if not nil, tells whether claims of a category may be read.
 	Allowed func(category string) bool
 }
@@ -47,6 +49,9 @@ func (b *Book) list(f Filter) []View {
 	for _, id := range b.state.order {
 		k := b.state.claims[id]
 		if f.Subject != "" && !strings.EqualFold(k.Subject, f.Subject) || f.Allowed != nil && !f.Allowed(k.Category) {
+			continue
+		}
+		if f.Standing && k.Class == evidence.Superseded {
 			continue
 		}
 		if v := b.viewed(k, now); f.Class == "" || v.Class == f.Class {
@@ -109,16 +114,30 @@ func (b *Book) Check(ctx context.Context) (claims, records int, err error) {
 	return s.Len(), records, err
 }
 
-// TakenFrom tells whether a claim was taken from an entry, whatever became of it.
-func (b *Book) TakenFrom(entry string) bool {
+// TakenFrom tells whether a claim was taken from an entry, in the words that it has, whatever
+// became of it; those of but do not count.
+func (b *Book) TakenFrom(entry string, but ...string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, k := range b.state.claims {
-		if k.From == entry {
+	for id, k := range b.state.claims {
+		if k.From == entry && !k.unsaid && !slices.Contains(but, id) {
 			return true
 		}
 	}
 	return false
+}
+
+// Unsaid are the ids of the claims that were taken from an entry and that it does not say, in
+// the order in which they were made.
+func (b *Book) Unsaid(entry string, says func(subject, text string) bool) (out []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range b.state.order {
+		if k := b.state.claims[id]; k.From == entry && !k.unsaid && !says(k.Subject, k.Text) {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // History gives the events of a claim, in order.
@@ -184,6 +203,8 @@ type Decided struct {
 	// that were looked at for them.
 	RestsOn []string `json:"rests_on,omitempty"`
 	Claims  []string `json:"claims,omitempty"`
+	// More is how many of them were not looked at, since others do not bear it already.
+	More int `json:"not_looked_at,omitempty"`
 }
 
 // Gate decides about a use: on the claims of the statements that the policy says it rests
@@ -216,22 +237,46 @@ func (b *Book) Gate(ctx context.Context, u Use) (Decided, error) {
 	}
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	if _, err := b.sweep(ctx, slices.Values(ids)); err != nil {
+	if _, err := b.sweep(ctx, b.withAncestors(ids...)); err != nil {
 		return d, err
 	}
 	now := b.moment()
-	rests := make([]*evidence.Claim, len(ids))
-	for i, id := range ids {
-		v := b.view(b.state.claims[id], now)
-		rests[i] = &v.Claim
-	}
-	d.Claims = ids
+	rests, more := b.rests(ids, u.Consequence, now)
+	d.Claims, d.More = ids, more
 	d.Decision = b.policy.Gate(evidence.Act{Name: u.Tool, Consequence: u.Consequence, Authorised: u.Authorised, Yes: u.Yes}, rests, now)
 	if len(missing) > 0 && len(ids) > 0 || u.Consequence == evidence.Medium && len(missing) > 0 {
 		d.Reasons = append(missing, d.Reasons...)
 		d.Verdict, d.Ask = evidence.Audit, false
 	}
 	return d, nil
+}
+
+// mostTold is of how many claims the reasons against an act are told.
+const mostTold = 16
+
+// rests are those of the claims that decide about an act: the first that do not bear it, and
+// how many come behind these and were not looked at; where each bears it, one of them.
+func (b *Book) rests(ids []string, of evidence.Consequence, now evidence.Moment) (out []*evidence.Claim, more int) {
+	known := map[string][]string{}
+	for i, id := range ids {
+		k := b.state.claims[id]
+		c := k.Claim // its lists are only read
+		c.Fallen = b.state.fallen(k, now, known)
+		if c.Over(now) || c.Class.Current() && len(c.Fallen) > 0 {
+			c.Was, c.Class = c.Class, evidence.Stale
+		}
+		if len(b.policy.Against(of, &c, now)) > 0 {
+			out = append(out, &c)
+		}
+		if len(out) == mostTold {
+			return out, len(ids) - i - 1
+		}
+	}
+	if len(out) == 0 && len(ids) > 0 {
+		v := b.view(b.state.claims[ids[0]], now)
+		out = append(out, &v.Claim)
+	}
+	return out, 0
 }
 
 func (b *Book) restsOn(tool string) []string {
@@ -246,11 +291,15 @@ func (b *Book) restsOn(tool string) []string {
 // bearing are the ids of the claims of a statement that an act could rest on.
 func (b *Book) bearing(statement string, values []string, allowed func(string) bool) []string {
 	var verified, others []string
-	for _, id := range b.state.said[Statement(statement)] {
+	var text string
+	var fits bool
+	for i, id := range b.state.said[Statement(statement)] {
 		k := b.state.claims[id]
+		if i == 0 || k.Text != text { // most of many say it in the same letters
+			text, fits = k.Text, says(k.Text, values)
+		}
 		switch {
-		case k.Class == evidence.Superseded || k.Class == evidence.Rejected:
-		case allowed != nil && !allowed(k.Category), !says(k.Text, values):
+		case allowed != nil && !allowed(k.Category), !fits:
 		case k.Class == evidence.Verified:
 			verified = append(verified, id)
 		default:
