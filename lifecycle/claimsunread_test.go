@@ -160,6 +160,7 @@ func TestARecordOfAClaimThatCannotBeRead(t *testing.T) {
 				if err := c.Close(t.Context()); err != nil {
 					t.Fatal(err)
 				}
+				w.policy(t, leaks)
 				c = w.live(t)
 				if p := problems(t, c); p != "" {
 					t.Error(p)
