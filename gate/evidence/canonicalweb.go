@@ -1,9 +1,11 @@
 package evidence
 
 import (
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -26,7 +28,7 @@ func web(id string) (string, bool) {
 }
 
 // bare is an address without its scheme: a host with a dot in it, and a path.
-var bare = regexp.MustCompile(`^(?i:[a-z0-9-]+\.)+(?i:[a-z]{2,24})/[^\s@]*$`)
+var bare = regexp.MustCompile(`^(?:[\pL\pM\pN-]+[.。．｡])+(?i:[\pL\pM]{2,24}|xn--[a-z0-9-]{1,59})[.。．｡]?(?::[0-9]{1,5})?/[^\s@]*$`)
 
 // place is an address in its one form; the path is escaped.
 type place struct{ host, path, query string }
@@ -52,26 +54,67 @@ func address(id string) (place, bool) {
 	if !ok {
 		return place{}, false
 	}
-	if port := u.Port(); port != "" && port != "80" && port != "443" {
+	if port := strings.TrimLeft(u.Port(), "0"); port != "" && port != "80" && port != "443" {
 		host += ":" + port
 	}
 	return place{host, pathOf(u.EscapedPath()), queryOf(u.RawQuery)}, true
 }
 
+// hostOf brings the name of a host, or its number, to one form.
 func hostOf(host string) (string, bool) {
-	host = strings.TrimRight(strings.ToLower(host), ".")
 	if strings.Contains(host, ":") {
-		return "[" + host + "]", true
+		a, err := netip.ParseAddr(host)
+		if err != nil {
+			return "", false
+		}
+		if a = a.Unmap().WithZone(""); a.Is4() {
+			return a.String(), true
+		}
+		return "[" + a.String() + "]", true
 	}
+	host = strings.TrimRight(strings.ToLower(host), ".")
 	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
-		host = ascii
+		host = strings.TrimRight(ascii, ".") // other scripts have dots of their own
 	} else if strings.ContainsFunc(host, func(r rune) bool { return r > 0x7e || r <= ' ' || strings.ContainsRune(`"%/<>?@[\]^`+"`{|}#", r) }) {
 		return "", false
+	}
+	if a, ok := numeric(host); ok {
+		return a.String(), true
 	}
 	for strings.HasPrefix(host, "www.") && strings.Count(host, ".") > 1 {
 		host = strings.TrimPrefix(host, "www.")
 	}
 	return host, host != ""
+}
+
+// numeric reads an IPv4 address as browsers do: one to four numbers, decimal, octal behind a 0
+// or hexadecimal behind 0x, the last of which fills what is left.
+func numeric(host string) (netip.Addr, bool) {
+	parts := strings.Split(host, ".")
+	if len(parts) > 4 {
+		return netip.Addr{}, false
+	}
+	var bytes [4]byte
+	for i, part := range parts {
+		if strings.ContainsAny(part, "_+-") {
+			return netip.Addr{}, false
+		}
+		if len(part) > 1 && part[0] == '0' && strings.Trim(part, "01234567") == "" {
+			part = "0o" + part[1:]
+		}
+		n, err := strconv.ParseUint(part, 0, 32)
+		left := uint64(1)
+		if i == len(parts)-1 {
+			left = uint64(4 - i)
+		}
+		if err != nil || n >= 1<<(8*left) || strings.HasPrefix(part, "0b") {
+			return netip.Addr{}, false
+		}
+		for j := range left {
+			bytes[uint64(i)+j] = byte(n >> (8 * (left - 1 - j)))
+		}
+	}
+	return netip.AddrFrom4(bytes), true
 }
 
 // pathOf leaves out what a path does not need: it begins with a slash and ends with none,
@@ -126,13 +169,18 @@ func unescaped(s string) string {
 	return s
 }
 
-// onSite gives the path of an address, without its first slash, where it is on one of the
-// hosts. An address may come without its scheme there.
-func onSite(id string, hosts ...string) (string, bool) {
+// located reads an address, which may come without its scheme.
+func located(id string) (place, bool) {
 	if !strings.Contains(id, "://") {
 		id = "https://" + id
 	}
-	u, ok := address(id)
+	return address(id)
+}
+
+// onSite gives the path of an address, without its first slash, where it is on one of the
+// hosts. An address may come without its scheme there.
+func onSite(id string, hosts ...string) (string, bool) {
+	u, ok := located(id)
 	if !ok || !slices.Contains(hosts, u.host) {
 		return "", false
 	}
