@@ -18,7 +18,7 @@ func (b *Book) change(ctx context.Context, id string, f func(k Kept, now evidenc
 		return Kept{}, err
 	}
 	// What is over is written down before anything comes of it: it stays so.
-	if _, err := b.sweep(ctx, b.withAncestors(k.ID)); err != nil {
+	if _, err := b.sweep(ctx, b.withAncestors(k)); err != nil {
 		return Kept{}, err
 	}
 	now := b.moment()

@@ -146,15 +146,14 @@ func (s *State) fallen(k *Kept, now evidence.Moment, known map[string][]string) 
 	return out
 }
 
-// list keeps the ids of a statement, where a claim comes to a class.
+// list keeps the claims of a statement, where one comes to a class.
 func (s *State) list(k *Kept, to evidence.Class) {
 	gone := func(c evidence.Class) bool { return c == evidence.Superseded || c == evidence.Rejected }
-	ids := s.said[k.statement]
-	switch at := slices.Index(ids, k.ID); {
-	case gone(to) && at >= 0:
-		s.said[k.statement] = slices.Delete(ids, at, at+1)
-	case !gone(to) && at < 0:
-		s.said[k.statement] = append(ids, k.ID)
+	switch {
+	case gone(to) && !gone(k.Class):
+		s.said[k.statement] = slices.DeleteFunc(s.said[k.statement], func(o *Kept) bool { return o == k })
+	case gone(k.Class) && !gone(to):
+		s.said[k.statement] = append(s.said[k.statement], k)
 	}
 }
 

@@ -40,12 +40,12 @@ func TestWhatFollowsFalls(t *testing.T) {
 		}, evidence.Superseded, evidence.Quarantined},
 		"over": {func(t *testing.T, b *Book, c *clock, id string) {
 			c.unix += 8 * 24 * 3600
-			must[int](t)(b.sweep(t.Context(), slices.Values([]string{id})))
+			must[int](t)(b.sweep(t.Context(), slices.Values([]*Kept{b.state.claims[id]})))
 		}, evidence.Stale, evidence.Stale},
 		"over by its source": {func(t *testing.T, b *Book, c *clock, id string) {
 			must[Kept](t)(b.Promote(t.Context(), id, "person"))
 			b.state.claims[id].Roots[0].Expires = c.unix // as one of an instrument would be
-			must[int](t)(b.sweep(t.Context(), slices.Values([]string{id})))
+			must[int](t)(b.sweep(t.Context(), slices.Values([]*Kept{b.state.claims[id]})))
 		}, evidence.Stale, evidence.Stale},
 		"without its primary source": {func(t *testing.T, b *Book, _ *clock, id string) {
 			must[Kept](t)(b.Withdraw(t.Context(), id, " A  the ford is passable. ", "mistyped", "person"))

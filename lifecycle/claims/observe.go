@@ -213,14 +213,12 @@ func (b *Book) distrust(ctx context.Context, in *Instrument, session int, claims
 
 // currents are the claims of that statement that were neither rejected nor superseded, the
 // oldest first.
-func (b *Book) currents(text string) (out []*Kept) {
-	if Statement(text) == "" {
+func (b *Book) currents(text string) []*Kept {
+	statement := Statement(text)
+	if statement == "" {
 		return nil
 	}
-	for _, id := range b.state.said[Statement(text)] {
-		out = append(out, b.state.claims[id])
-	}
-	return out
+	return slices.Clone(b.state.said[statement])
 }
 
 // current is the one of them that an act would rest on: one that is verified, else the newest.

@@ -222,29 +222,34 @@ func (b *Book) Gate(ctx context.Context, u Use) (Decided, error) {
 		}
 	}
 	var missing []evidence.Reason
-	var ids []string
+	var on []*Kept
 	for _, template := range b.restsOn(u.Tool) {
 		statement, values, ok := filled(template, u.Arguments)
 		d.RestsOn = append(d.RestsOn, statement)
-		var found []string
+		var found []*Kept
 		if ok {
 			found = b.bearing(statement, values, u.Allowed)
 		}
 		if len(found) == 0 && u.Consequence != evidence.Low {
 			missing = append(missing, evidence.Reason{Code: evidence.ContextAlone, Says: "nothing is on record of something that it rests on"})
 		}
-		ids = append(ids, found...)
+		on = append(on, found...)
 	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	if _, err := b.sweep(ctx, b.withAncestors(ids...)); err != nil {
+	if len(d.RestsOn) > 1 { // one claim may bear two of them
+		slices.SortFunc(on, func(x, y *Kept) int { return strings.Compare(x.ID, y.ID) })
+		on = slices.Compact(on)
+	}
+	if _, err := b.sweep(ctx, b.withAncestors(on...)); err != nil {
 		return d, err
 	}
 	now := b.moment()
-	rests, more := b.rests(ids, u.Consequence, now)
-	d.Claims, d.More = ids, more
+	rests, more := b.rests(on, u.Consequence, now)
+	d.More = more
+	for _, k := range on {
+		d.Claims = append(d.Claims, k.ID)
+	}
 	d.Decision = b.policy.Gate(evidence.Act{Name: u.Tool, Consequence: u.Consequence, Authorised: u.Authorised, Yes: u.Yes}, rests, now)
-	if len(missing) > 0 && len(ids) > 0 || u.Consequence == evidence.Medium && len(missing) > 0 {
+	if len(missing) > 0 && len(on) > 0 || u.Consequence == evidence.Medium && len(missing) > 0 {
 		d.Reasons = append(missing, d.Reasons...)
 		d.Verdict, d.Ask = evidence.Audit, false
 	}
@@ -256,24 +261,23 @@ const mostTold = 16
 
 // rests are those of the claims that decide about an act: the first that do not bear it, and
 // how many come behind these and were not looked at; where each bears it, one of them.
-func (b *Book) rests(ids []string, of evidence.Consequence, now evidence.Moment) (out []*evidence.Claim, more int) {
+func (b *Book) rests(on []*Kept, of evidence.Consequence, now evidence.Moment) (out []*evidence.Claim, more int) {
 	known := map[string][]string{}
-	for i, id := range ids {
-		k := b.state.claims[id]
-		c := k.Claim // its lists are only read
-		c.Fallen = b.state.fallen(k, now, known)
-		if c.Over(now) || c.Class.Current() && len(c.Fallen) > 0 {
-			c.Was, c.Class = c.Class, evidence.Stale
+	for i, k := range on {
+		c := &k.Claim
+		if fallen := b.state.fallen(k, now, known); c.Over(now) || len(fallen) > 0 {
+			v := b.view(k, now)
+			c = &v.Claim
 		}
-		if len(b.policy.Against(of, &c, now)) > 0 {
-			out = append(out, &c)
+		if len(b.policy.Against(of, c, now)) > 0 {
+			out = append(out, c)
 		}
 		if len(out) == mostTold {
-			return out, len(ids) - i - 1
+			return out, len(on) - i - 1
 		}
 	}
-	if len(out) == 0 && len(ids) > 0 {
-		v := b.view(b.state.claims[ids[0]], now)
+	if len(out) == 0 && len(on) > 0 {
+		v := b.view(on[0], now)
 		out = append(out, &v.Claim)
 	}
 	return out, 0
@@ -288,22 +292,21 @@ func (b *Book) restsOn(tool string) []string {
 	return nil
 }
 
-// bearing are the ids of the claims of a statement that an act could rest on.
-func (b *Book) bearing(statement string, values []string, allowed func(string) bool) []string {
-	var verified, others []string
+// bearing are the claims of a statement that an act could rest on.
+func (b *Book) bearing(statement string, values []string, allowed func(string) bool) []*Kept {
+	var verified, others []*Kept
 	var text string
 	var fits bool
-	for i, id := range b.state.said[Statement(statement)] {
-		k := b.state.claims[id]
+	for i, k := range b.state.said[Statement(statement)] {
 		if i == 0 || k.Text != text { // most of many say it in the same letters
 			text, fits = k.Text, says(k.Text, values)
 		}
 		switch {
 		case allowed != nil && !allowed(k.Category), !fits:
 		case k.Class == evidence.Verified:
-			verified = append(verified, id)
+			verified = append(verified, k)
 		default:
-			others = append(others, id)
+			others = append(others, k)
 		}
 	}
 	if len(verified) > 0 {

@@ -56,8 +56,8 @@ type State struct {
 	claims map[string]*Kept
 	// order are the ids in the order in which they were asserted.
 	order []string
-	// said are the ids by statement, of those that are neither rejected nor superseded.
-	said map[string][]string
+	// said are those that are neither rejected nor superseded, by statement.
+	said map[string][]*Kept
 	// after are the ids of the claims that follow from one, by its id.
 	after map[string][]string
 	// Last is the sequence of the last event, Latest the latest time that a clock told which
@@ -72,7 +72,7 @@ type State struct {
 
 // NewState has no claims.
 func NewState() *State {
-	return &State{claims: map[string]*Kept{}, said: map[string][]string{}, after: map[string][]string{}}
+	return &State{claims: map[string]*Kept{}, said: map[string][]*Kept{}, after: map[string][]string{}}
 }
 
 // Claim gives one by its id.
@@ -171,7 +171,7 @@ func (s *State) assert(e Event) {
 	}
 	s.claims[k.ID] = k
 	s.order = append(s.order, k.ID)
-	s.said[k.statement] = append(s.said[k.statement], k.ID)
+	s.said[k.statement] = append(s.said[k.statement], k)
 	for _, id := range k.Previous {
 		s.after[id] = append(s.after[id], k.ID)
 		if p := s.standing(id); p != nil && p.ID != id {

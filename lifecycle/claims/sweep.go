@@ -17,25 +17,26 @@ import (
 func (b *Book) Sweep(ctx context.Context) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n, err := b.sweep(ctx, maps.Keys(b.state.claims))
+	n, err := b.sweep(ctx, maps.Values(b.state.claims))
 	if err == nil {
 		err = b.drop(ctx)
 	}
 	return n, err
 }
 
-func (b *Book) sweep(ctx context.Context, ids func(func(string) bool)) (int, error) {
+func (b *Book) sweep(ctx context.Context, these func(func(*Kept) bool)) (int, error) {
 	now := b.moment()
 	if !now.Trusted || b.frozen.Load() {
 		return 0, nil
 	}
 	var events []Event
-	for id := range ids {
-		if k := b.state.claims[id]; k != nil && k.Over(now) {
-			events = append(events, Event{Kind: Expired, Claim: id, At: now, By: "jivad"})
+	for k := range these {
+		if k.Over(now) {
+			events = append(events, Event{Kind: Expired, Claim: k.ID, At: now, By: "jivad"})
 		}
 	}
 	slices.SortFunc(events, func(a, c Event) int { return strings.Compare(a.Claim, c.Claim) })
+	events = slices.CompactFunc(events, func(a, c Event) bool { return a.Claim == c.Claim })
 	for part := range slices.Chunk(events, 256) {
 		if _, err := b.write(ctx, part...); err != nil {
 			return 0, err
@@ -44,18 +45,18 @@ func (b *Book) sweep(ctx context.Context, ids func(func(string) bool)) (int, err
 	return len(events), nil
 }
 
-// withAncestors are the ids of claims and of all that they follow from.
-func (b *Book) withAncestors(ids ...string) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for _, id := range ids {
-			if len(b.state.claims[id].Previous) == 0 {
-				if !yield(id) {
-					return
-				}
+// withAncestors are claims and all that they follow from.
+func (b *Book) withAncestors(these ...*Kept) func(func(*Kept) bool) {
+	return func(yield func(*Kept) bool) {
+		for _, k := range these {
+			if !yield(k) {
+				return
+			}
+			if len(k.Previous) == 0 {
 				continue
 			}
-			for _, k := range append(b.state.ancestors(id), b.state.claims[id]) {
-				if !yield(k.ID) {
+			for _, p := range b.state.ancestors(k.ID) {
+				if !yield(p) {
 					return
 				}
 			}
