@@ -53,10 +53,14 @@ type waiting struct {
 // GateAct tells what the gate says of the use of a tool now, and does nothing. arguments is
 // an object of JSON, or empty. Error: ErrQuery.
 func (c *Companion) GateAct(ctx context.Context, tool, consequence string, arguments json.RawMessage) (GateDecision, error) {
+	known := []string{"low", "medium", "high"}
+	if consequence != "" && !slices.Contains(known, consequence) {
+		return GateDecision{}, fmt.Errorf("%w: the consequence is %.32q, and is one of low, medium and high", ErrQuery, consequence)
+	}
 	if consequence == "" {
 		consequence = c.consequenceOf(tool)
 	}
-	if !slices.Contains([]string{"low", "medium", "high"}, consequence) {
+	if !slices.Contains(known, consequence) {
 		return GateDecision{}, fmt.Errorf("%w: no tool of this name is declared in the manifest, so say what could come of it: low, medium or high", ErrQuery)
 	}
 	d, err := c.gate(ctx, tools.Proposal{Tool: tool, Consequence: tools.Consequence(consequence), Arguments: arguments}, false)
