@@ -66,6 +66,7 @@ func TestARecordOfAClaimThatCannotBeRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			claimed(t, c, "The ford is deep", "") // known to the store that is damaged alone
 			w.end(t, c)
 			record := harmClaim(t, w.dir, damage.sealed, damage.f)
 			m := &speaking{pieces: []string{"Yes."}}

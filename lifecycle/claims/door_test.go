@@ -231,7 +231,11 @@ func TestWhatAnInstrumentTookBackIsDropped(t *testing.T) {
 		flip(2)
 		first := b.List(Filter{})[1]
 		follows := inferred(t, b, "the cellar is wet", first.ID)
+		late := must[Kept](t)(b.Assert(ctx, Draft{Text: "pump 3 does not leak", Subject: "pump 3", Agent: "leak-3", Source: "a person"}))
 		flip(2 * someToDrop)
+		if by := b.state.claims[late.ID].Successor; by == first.ID || by == "" {
+			t.Fatal("the test shows nothing")
+		}
 		if must[View](t)(b.Get(mine.ID)).Class != evidence.Superseded || len(b.List(Filter{})) < 2*someToDrop {
 			t.Fatal("the test shows nothing")
 		}
@@ -242,10 +246,10 @@ func TestWhatAnInstrumentTookBackIsDropped(t *testing.T) {
 		c.unix += 31 * 24 * 3600
 		must[int](t)(b.Sweep(ctx))
 		left := b.List(Filter{})
-		if n := b.Dropped(); n < 2*someToDrop-4 || len(left) > 5 {
+		if n := b.Dropped(); n < 2*someToDrop-4 || len(left) > 6 {
 			t.Fatalf("%d dropped, %d left", n, len(left))
 		}
-		for _, id := range []string{first.ID, mine.ID, follows.ID} {
+		for _, id := range []string{first.ID, mine.ID, late.ID, follows.ID} {
 			if !slices.ContainsFunc(left, func(v View) bool { return v.ID == id }) {
 				t.Errorf("%s is gone", id)
 			}
@@ -262,8 +266,14 @@ func TestWhatAnInstrumentTookBackIsDropped(t *testing.T) {
 		if b.Dropped() <= dropped || len(store.values) > records+2 {
 			t.Errorf("%d dropped, %d records were %d", b.Dropped(), len(store.values), records)
 		}
+		told := 0
+		for _, data := range store.values {
+			if strings.Contains(string(data), `"kind":"dropped"`) {
+				told++
+			}
+		}
 		again := open(t, store, c)
-		if !reflect.DeepEqual(again.state, b.state) || again.Dropped() != b.Dropped() {
+		if !reflect.DeepEqual(again.state, b.state) || again.Dropped() != b.Dropped() || told != 1 {
 			t.Error("folded again it is another state")
 		}
 	})
