@@ -49,6 +49,8 @@ type CheckOptions struct {
 	Progress func(done, total uint64)
 	// sums leaves it at the checksums of experiences, which this program wrote.
 	sums bool
+	// spared are records beside the log that may be damaged.
+	spared func(name string) bool
 }
 
 // CheckFile reads a store's file that no process has open and sees that it is
@@ -148,7 +150,7 @@ func (s *Store) checkWhole(ctx context.Context, report *FileReport, o CheckOptio
 	if _, err := s.readRows(ctx, in.changes, o.sums); err != nil {
 		return err
 	}
-	texts, err := s.checkSealed(ctx)
+	texts, err := s.checkSealed(ctx, o.spared)
 	if err != nil {
 		return err
 	}
@@ -187,11 +189,14 @@ func (s *Store) checkLog(ctx context.Context, report *FileReport, o CheckOptions
 }
 
 // checkSealed reads every text and record beside the log, and stops at the first
-// that is not as it was written. It counts the texts.
-func (s *Store) checkSealed(ctx context.Context) (texts int, err error) {
+// that is not as it was written and not spared. It counts the texts.
+func (s *Store) checkSealed(ctx context.Context, spared func(name string) bool) (texts int, err error) {
 	for _, bucket := range sealedBuckets {
 		err := s.each(bucket, func(k, v []byte) error {
 			data, err := s.opened(bucket, k, v)
+			if err != nil && spared != nil && string(bucket) == string(bucketValues) && spared(string(k)) {
+				return ctx.Err()
+			}
 			if err != nil {
 				return asWritten(err, "%s", nameOf(bucket, k))
 			}

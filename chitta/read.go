@@ -243,6 +243,23 @@ func (s *Store) Values(prefix string, f func(name string, data []byte) error) er
 	return nil
 }
 
+// Names are those of the records whose names begin so, in order. What they hold is not read.
+func (s *Store) Names(prefix string) (out []string, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		var last []byte
+		c := tx.Bucket(bucketValues).Cursor()
+		for k, _ := c.Seek([]byte(prefix)); k != nil && bytes.HasPrefix(k, []byte(prefix)); k, _ = c.Next() {
+			if err := follows(k, last); err != nil {
+				return asWritten(err, "a record of %s", bucketValues)
+			}
+			last = slices.Clone(k)
+			out = append(out, string(k))
+		}
+		return nil
+	})
+	return out, err
+}
+
 // longestValue bounds what is copied on the word of a page that may be damaged.
 const longestValue = 64 << 20
 

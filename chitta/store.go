@@ -51,6 +51,9 @@ type Options struct {
 	// LookOnly opens a store as it is, for checking: it is not brought to the
 	// present schema, and damage that reading can go round does not keep it shut.
 	LookOnly bool
+	// Spared, if not nil, names records beside the log whose damage keeps the store from
+	// nothing but reading them: whoever keeps them tells of it.
+	Spared func(name string) bool
 	// Backups is the folder of the automatic backups; empty means backups in Dir.
 	Backups string
 	// RestoreCommand gives the command that puts a file in the store's place, for
@@ -231,7 +234,7 @@ func (s *Store) load(ctx context.Context) error {
 	var report FileReport
 	err := s.view(func(tx *bolt.Tx) error { return s.describe(tx, &report) })
 	if err == nil && !s.opts.LookOnly && s.Size() <= readWhole {
-		err = damaged(s.checkWhole(ctx, &report, CheckOptions{sums: true}))
+		err = damaged(s.checkWhole(ctx, &report, CheckOptions{sums: true, spared: s.opts.Spared}))
 	}
 	if err != nil {
 		return s.notOpened(ctx, err)

@@ -3,10 +3,12 @@ package lifecycle
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,18 +46,27 @@ type waiting struct {
 	PendingAct
 	until  time.Time // by a clock that only goes forward
 	answer chan bool
+	// held says what came of a yes: nil where it holds.
+	held chan error
 }
 
 // GateAct tells what the gate says of the use of a tool now, and does nothing. arguments is
 // an object of JSON, or empty. Error: ErrQuery.
 func (c *Companion) GateAct(ctx context.Context, tool, consequence string, arguments json.RawMessage) (GateDecision, error) {
+	known := []string{"low", "medium", "high"}
+	if consequence != "" && !slices.Contains(known, consequence) {
+		return GateDecision{}, fmt.Errorf("%w: the consequence is %.32q, and is one of low, medium and high", ErrQuery, consequence)
+	}
 	if consequence == "" {
 		consequence = c.consequenceOf(tool)
 	}
-	if !slices.Contains([]string{"low", "medium", "high"}, consequence) {
+	if !slices.Contains(known, consequence) {
 		return GateDecision{}, fmt.Errorf("%w: no tool of this name is declared in the manifest, so say what could come of it: low, medium or high", ErrQuery)
 	}
 	d, err := c.gate(ctx, tools.Proposal{Tool: tool, Consequence: tools.Consequence(consequence), Arguments: arguments}, false)
+	if errors.Is(err, claims.ErrUnread) {
+		return d, c.claimsUnread()
+	}
 	if err != nil {
 		return d, fmt.Errorf("%w: %w", ErrQuery, err)
 	}
@@ -88,6 +99,9 @@ func (c *Companion) gated(ctx context.Context, q tools.Proposal, yes bool) tools
 	d, err := c.gate(ctx, q, yes)
 	if err != nil {
 		c.log.Warn("an act could not be judged, and is refused", "error", err)
+		if errors.Is(err, claims.ErrUnread) {
+			return tools.Verdict{Answer: tools.Deny, Reasons: []string{c.claimsUnread().Error()}}
+		}
 		return tools.Verdict{Answer: tools.Deny, Reasons: []string{"the policy of evidence cannot be used"}}
 	}
 	if d.Verdict == evidence.Allow {
@@ -118,7 +132,7 @@ func (c *Companion) ask(ctx context.Context, q tools.Proposal) bool {
 	patience := c.claims.Policy().Asking
 	w := &waiting{
 		PendingAct: PendingAct{Tool: q.Tool, Consequence: d.Consequence, Arguments: slices.Clone(q.Arguments), RestsOn: d.RestsOn, Claims: d.Claims},
-		until:      time.Now().Add(patience), answer: make(chan bool, 1),
+		until:      time.Now().Add(patience), answer: make(chan bool, 1), held: make(chan error, 1),
 	}
 	c.asking.mu.Lock()
 	if c.asking.last == 0 { // numbers of before a restart mean nothing now
@@ -138,17 +152,43 @@ func (c *Companion) ask(ctx context.Context, q tools.Proposal) bool {
 	defer patient.Stop()
 	select {
 	case yes := <-w.answer:
-		if now, err := c.gate(ctx, q, false); yes && (err != nil || !slices.Equal(now.RestsOn, d.RestsOn) || !slices.Equal(now.Claims, d.Claims)) {
-			c.log.Info("an act rests on something else than when it was asked for, so the yes does not hold", "id", w.ID, "tool", w.Tool)
+		if !yes {
 			return false
 		}
-		return yes
+		err := c.stillHolds(ctx, q, d)
+		w.held <- err
+		if err != nil {
+			c.log.Info("an act is judged otherwise than when it was asked for, so the yes does not hold", "id", w.ID, "tool", w.Tool)
+		}
+		return err == nil
 	case <-patient.C:
 		c.log.Info("nobody answered in time, which is a no", "id", w.ID, "tool", w.Tool)
 	case <-ctx.Done():
 	case <-c.ending.Done():
 	}
+	w.held <- fmt.Errorf("%w: it waits no more, which is a no", ErrRefused) // a yes may have come just now
 	return false
+}
+
+// stillHolds sees that an act is judged as it was when it was asked for. Error: ErrRefused,
+// with the reasons; that of the gate.
+func (c *Companion) stillHolds(ctx context.Context, q tools.Proposal, asked GateDecision) error {
+	now, err := c.gate(ctx, q, false)
+	switch {
+	case err != nil:
+		return c.claimError(err)
+	case !now.Ask && now.Verdict != evidence.Allow:
+		reasons := []string{}
+		for _, r := range now.Reasons {
+			if r.Code != evidence.NeedsPerson {
+				reasons = append(reasons, string(r.Code)+": "+r.Says)
+			}
+		}
+		return fmt.Errorf("%w: it was judged once more: %s", ErrRefused, strings.Join(slices.Compact(reasons), "; "))
+	case !slices.Equal(now.RestsOn, asked.RestsOn) || !slices.Equal(now.Claims, asked.Claims):
+		return fmt.Errorf("%w: it rests on other claims than when it was asked for", ErrRefused)
+	}
+	return nil
 }
 
 // PendingActs are the acts that wait for a person's yes, the oldest first.
@@ -164,8 +204,31 @@ func (c *Companion) PendingActs(context.Context) ([]PendingAct, error) {
 }
 
 // AnswerAct says yes or no to an act that waits. It is judged once more before it is done.
-// Error: ErrNotFound where it waits no more.
-func (c *Companion) AnswerAct(_ context.Context, id int, yes bool) (PendingAct, error) {
+// Errors: ErrNotFound where it waits no more; ErrRefused, with the reasons, where the yes does
+// not hold any more: then it is not done.
+func (c *Companion) AnswerAct(ctx context.Context, id int, yes bool) (PendingAct, error) {
+	w := c.answered(id, yes)
+	if w == nil {
+		return PendingAct{}, fmt.Errorf("%w: no act %s waits; it may have been answered, or its time is over, which is a no", ErrNotFound, strconv.Itoa(id))
+	}
+	if !yes {
+		return w.PendingAct, nil
+	}
+	select {
+	case err := <-w.held:
+		if err != nil {
+			err = fmt.Errorf("act %d, %s, is not done: %w", id, w.Tool, err)
+		}
+		return w.PendingAct, err
+	case <-ctx.Done():
+		return w.PendingAct, ctx.Err()
+	case <-c.ending.Done():
+		return w.PendingAct, fmt.Errorf("%w: act %d, %s, is not done: the daemon ends", ErrRefused, id, w.Tool)
+	}
+}
+
+// answered hands the answer to an act that waits; nil where none does.
+func (c *Companion) answered(id int, yes bool) *waiting {
 	c.asking.mu.Lock()
 	defer c.asking.mu.Unlock()
 	for _, w := range c.asking.waits {
@@ -174,9 +237,9 @@ func (c *Companion) AnswerAct(_ context.Context, id int, yes bool) (PendingAct, 
 		}
 		select {
 		case w.answer <- yes:
-			return w.PendingAct, nil
+			return w
 		default: // answered already
 		}
 	}
-	return PendingAct{}, fmt.Errorf("%w: no act %s waits; it may have been answered, or its time is over, which is a no", ErrNotFound, strconv.Itoa(id))
+	return nil
 }

@@ -43,14 +43,21 @@ func (c *Companion) Verify(ctx context.Context, full bool, progress func(Progres
 
 // checkClaims reads the claims anew.
 func (c *Companion) checkClaims(ctx context.Context) Check {
+	if err := c.claimsUnread(); err != nil {
+		return Check{Name: "claims", Detail: err.Error()}
+	}
 	claims, events, err := c.claims.Check(ctx)
 	if err != nil {
-		return Check{Name: "claims", Detail: err.Error(), Hint: "jivad restore brings a backup of before."}
+		return Check{Name: "claims", Detail: err.Error(), Hint: "Put a backup of before in place with `jivad restore --latest`."}
 	}
 	if events == 0 {
 		return Check{Name: "claims", OK: true, Detail: "none was made"}
 	}
-	return Check{Name: "claims", OK: true, Detail: fmt.Sprintf("%d, the same when their %d records are folded again", claims, events)}
+	detail := fmt.Sprintf("%d, the same when their %d records are folded again", claims, events)
+	if n := c.claims.Dropped(); n > 0 {
+		detail += fmt.Sprintf("; %d that instruments took back were dropped with their time", n)
+	}
+	return Check{Name: "claims", OK: true, Detail: detail}
 }
 
 // checkLineage reads the lineage and the lives anew.
@@ -203,6 +210,13 @@ func (c *Companion) Doctor(ctx context.Context) ([]Check, error) {
 			}
 		}
 	}
+	if err := c.claimsUnread(); err != nil {
+		checks = append(checks, Check{Name: "claims", Detail: err.Error()})
+	} else {
+		for _, p := range c.sensingProblems() {
+			checks = append(checks, Check{Name: "evidence", Detail: p})
+		}
+	}
 	checks = append(checks, c.checkManifest(ctx), c.checkBackups(ctx), c.checkSoul(ctx))
 	return checks, nil
 }
@@ -259,10 +273,18 @@ func (c *Companion) checkDiary() Check {
 
 func (c *Companion) checkClock() Check {
 	now, synchronised := c.opts.Now()
-	if !synchronised {
-		return Check{Name: "clock", OK: true, Detail: "not synchronised: " + now.Format(time.RFC3339) + "; order does not depend on it", Hint: "Run a time service, so that days are named rightly."}
+	shows := now.Format(time.RFC3339)
+	switch trusted := c.claims.Now().Trusted; {
+	case !trusted && (synchronised || c.claims.Policy().TrustClock):
+		return Check{Name: "clock", Detail: "it shows less than it did: " + shows + "; until it is past that every claim that can be over counts as over, and acts of high consequence are refused",
+			Hint: "Set it right. Where it was wrong before, jivad claims list tells the claims of that time, and jivad claims forget takes them out."}
+	case !synchronised && trusted:
+		return Check{Name: "clock", OK: true, Detail: "not synchronised: " + shows + "; trust_clock in " + PolicyFile + " takes it for right"}
+	case !synchronised:
+		return Check{Name: "clock", OK: true, Detail: "not synchronised: " + shows + "; the order of entries does not depend on it, but every claim that can be over counts as over, and acts of high consequence are refused",
+			Hint: "Run a time service; or, where you know that it is right, say trust_clock = true in " + PolicyFile + "."}
 	}
-	return Check{Name: "clock", OK: true, Detail: "synchronised: " + now.Format(time.RFC3339)}
+	return Check{Name: "clock", OK: true, Detail: "synchronised: " + shows}
 }
 
 func (c *Companion) checkIndex(ctx context.Context) Check {

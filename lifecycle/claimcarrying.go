@@ -32,10 +32,11 @@ func claimsCarried(own chitta.Held, others []chitta.Held) (out []chitta.Value, e
 			again = again || len(f.IDs) > 0
 			forgotten.Add(f)
 		}
+		theirs := claimValues(h.Values)
 		if i == 0 {
 			newest = reached
-		} else if reached > newest {
-			best, newest = claimValues(h.Values), reached
+		} else if reached > newest && claims.Readable(theirs) {
+			best, newest = theirs, reached
 		}
 	}
 	if !slices.EqualFunc(best, mine, func(a, b claims.Value) bool { return a.Name == b.Name && string(a.Data) == string(b.Data) }) {

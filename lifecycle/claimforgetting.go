@@ -65,20 +65,34 @@ func valuesWithout(old []chitta.Value, g claims.Goes) ([]chitta.Value, error) {
 	return out, nil
 }
 
+// AllClaims stands for the ids of all claims.
+const AllClaims = "all"
+
 // ForgetClaims takes claims out as if they had never been made, with what follows from them.
-// Errors: ErrNotFound, ErrAmbiguous; ErrQuery for none.
+// [AllClaims] alone is all of them, also where their records cannot be read. Errors:
+// ErrNotFound, ErrAmbiguous; ErrConsent for one that may not be read; ErrQuery for none.
 func (c *Companion) ForgetClaims(ctx context.Context, ids []string) (out ForgottenClaims, err error) {
 	if len(ids) == 0 {
 		return out, fmt.Errorf("%w: no claim is named", ErrQuery)
+	}
+	if slices.Equal(ids, []string{AllClaims}) {
+		err = c.do(context.WithoutCancel(ctx), interactive, func(ctx context.Context) error {
+			out, err = c.forgetAllClaims(ctx)
+			return err
+		})
+		return out, err
 	}
 	g := claims.Goes{Claims: map[string]bool{}}
 	for _, id := range ids {
 		if len(id) < 4 {
 			return out, fmt.Errorf("%w: %q is too little of an id to forget by; give at least 4 letters", ErrQuery, id)
 		}
+		if err := c.mayBeRead(id); err != nil {
+			return out, err
+		}
 		v, err := c.claims.Get(id)
 		if err != nil {
-			return out, claimError(err)
+			return out, c.claimError(err)
 		}
 		g.Claims[v.ID] = true
 	}
@@ -93,8 +107,49 @@ func (c *Companion) ForgetClaims(ctx context.Context, ids []string) (out Forgott
 func (c *Companion) forgetClaims(ctx context.Context, g claims.Goes) (out ForgottenClaims, err error) {
 	apart, leaving, err := c.claims.Apart(ctx, g)
 	if err != nil {
+		return out, c.claimError(err)
+	}
+	return c.forgetLeaving(ctx, g, apart, leaving)
+}
+
+// forgetAllClaims begins the claims anew. Where their records cannot be read, nobody knows
+// what they are: the records go by their names, with every SOUL.md and every answer that may
+// have spoken of one.
+func (c *Companion) forgetAllClaims(ctx context.Context) (out ForgottenClaims, err error) {
+	everything := claims.Goes{From: map[string]bool{}, Category: func(string) bool { return true }}
+	if c.claims.Unread() == nil {
+		return c.forgetClaims(ctx, everything)
+	}
+	names, err := c.store.Names(claims.Prefix)
+	if err != nil {
 		return out, err
 	}
+	leaving := claims.Leaving{Gone: claims.Gone{Events: len(names)}, IDs: map[string]bool{}, Shown: true, Session: 1, Asserted: 1}
+	var gone []chitta.Value
+	for _, name := range names {
+		n, _ := claims.Number(name)
+		leaving.Last = max(leaving.Last, n)
+		gone = append(gone, chitta.Value{Name: name})
+	}
+	list, err := leaving.Forgotten().Encode()
+	if err != nil {
+		return out, err
+	}
+	err = c.claims.Exclusively(ctx, func() error {
+		_, err := c.store.Append(ctx, chitta.Batch{Values: append(gone, chitta.Value{Name: claims.NameForgotten, Data: list}, chitta.Value{Name: valueToForgetClaims})})
+		return err
+	})
+	if err == nil {
+		err = c.claimsUnread()
+	}
+	if err != nil {
+		return out, err
+	}
+	return c.forgetLeaving(ctx, everything, c.claims, leaving)
+}
+
+// forgetLeaving takes out what leaves. apart is the book without it.
+func (c *Companion) forgetLeaving(ctx context.Context, g claims.Goes, apart *claims.Book, leaving claims.Leaving) (out ForgottenClaims, err error) {
 	out.Claims, out.Events = leaving.Claims, leaving.Events
 	var doc []byte
 	if leaving.Shown {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/gate/evidence"
@@ -30,6 +31,9 @@ type (
 	// GateDecision is what the gate says of the use of a tool.
 	GateDecision = claims.Decided
 )
+
+// ofClaims tells of the names of all records of claims.
+func ofClaims(name string) bool { return strings.HasPrefix(name, "claim/") }
 
 // claimRecords is the store as a book of claims keeps its events in it.
 type claimRecords struct{ c *Companion }
@@ -66,7 +70,26 @@ func (c *Companion) openClaims(ctx context.Context) error {
 		c.claims.Freeze()
 		return nil
 	}
+	if err := c.claimsUnread(); err != nil {
+		c.log.Error("the records of claims cannot be read: no claim is believed, and acts of consequence are refused; all else goes on", "error", err)
+		return nil
+	}
 	return c.forgetClaimsAgain(ctx)
+}
+
+// begunAnew is what mends claims that cannot be read where nothing better does.
+const begunAnew = "to begin the claims anew, without those that there were: jivad claims forget " + AllClaims + " --yes"
+
+// claimsUnread tells why the claims cannot be read, and what mends that; nil where they can.
+func (c *Companion) claimsUnread() error {
+	err := c.claims.Unread()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, chitta.ErrDamaged):
+		return fmt.Errorf("%w; %s", c.store.Explain(err), begunAnew)
+	}
+	return fmt.Errorf("%w. Another version of jivad may have written it: run that one; or put a backup of before in place: jivad restore --latest; %s", err, begunAnew)
 }
 
 // readPolicy reads evidence.toml; where there is none, the policy of a new companion. With
@@ -117,6 +140,8 @@ type ClaimQuery struct {
 	Subject string `json:"subject,omitempty"`
 	// Due are those that are to be looked at again, what acts rest on first.
 	Due bool `json:"due,omitempty"`
+	// All are also those that are superseded; of that class they are given anyway.
+	All bool `json:"all,omitempty"`
 }
 
 // Claims lists claims in the order in which they were made. Error: ErrQuery.
@@ -124,10 +149,13 @@ func (c *Companion) Claims(_ context.Context, q ClaimQuery) ([]Claim, error) {
 	if q.Class != "" && !isClass(q.Class) {
 		return nil, fmt.Errorf("%w: there is no class %q", ErrQuery, q.Class)
 	}
+	if err := c.claimsUnread(); err != nil {
+		return nil, err
+	}
 	if q.Due {
 		return c.readableClaims(c.claims.Due()), nil
 	}
-	return c.claims.List(claims.Filter{Class: evidence.Class(q.Class), Subject: q.Subject, Allowed: c.claimReadable}), nil
+	return c.claims.List(claims.Filter{Class: evidence.Class(q.Class), Subject: q.Subject, Allowed: c.claimReadable, Standing: !q.All && q.Class == ""}), nil
 }
 
 func (c *Companion) readableClaims(all []Claim) []Claim {
@@ -156,14 +184,14 @@ type ClaimStory struct {
 }
 
 // Claim tells of one claim, by its id or the beginning of it. Errors: ErrNotFound,
-// ErrAmbiguous.
+// ErrAmbiguous; ErrConsent for one that may not be read.
 func (c *Companion) Claim(ctx context.Context, id string) (ClaimStory, error) {
-	v, err := c.claims.Get(id)
-	if err == nil && !c.claimReadable(v.Category) {
-		err = claims.ErrNotFound
+	if err := c.mayBeRead(id); err != nil {
+		return ClaimStory{}, err
 	}
+	v, err := c.claims.Get(id)
 	if err != nil {
-		return ClaimStory{}, claimError(err)
+		return ClaimStory{}, c.claimError(err)
 	}
 	h, err := c.claims.History(ctx, v.ID)
 	return ClaimStory{v, h}, err
@@ -202,14 +230,12 @@ func (c *Companion) AddClaim(ctx context.Context, d ClaimDraft) (Claim, error) {
 	if d.Consequence != "" && !slices.Contains([]string{"low", "medium", "high"}, d.Consequence) {
 		return Claim{}, fmt.Errorf("%w: the consequence is low, medium or high, not %q", ErrQuery, d.Consequence)
 	}
-	if d.Contests != "" {
-		if _, err := c.claims.Get(d.Contests); err != nil {
-			return Claim{}, claimError(err)
-		}
+	if err := c.mayBeRead(append(slices.Clone(d.Previous), d.Contests)...); err != nil {
+		return Claim{}, err
 	}
 	draft := claims.Draft{
 		Text: d.Text, Subject: d.Subject, Agent: evidence.Person, Source: d.Source, Category: d.Category, Session: int(c.session().Number),
-		Consequence: evidence.Consequence(d.Consequence), Primary: d.Primary, Reasoning: d.Reasoning, Previous: d.Previous, Roots: d.Roots,
+		Consequence: evidence.Consequence(d.Consequence), Primary: d.Primary, Reasoning: d.Reasoning, Previous: d.Previous, Roots: d.Roots, Against: d.Contests,
 	}
 	if draft.Source == "" {
 		draft.Source = evidence.Person
@@ -218,25 +244,41 @@ func (c *Companion) AddClaim(ctx context.Context, d ClaimDraft) (Claim, error) {
 		draft.Class = evidence.Inferred
 	}
 	k, err := c.claims.Assert(ctx, draft)
-	if err == nil && d.Contests != "" {
-		k, err = c.claims.Contest(ctx, k.ID, d.Contests, evidence.Person)
-	}
 	c.soulMovedSoon(context.WithoutCancel(ctx), interactive)
 	return c.claimAfter(k.ID, err)
+}
+
+// mayBeRead sees that claims are there and of kinds of data that may be read; empty ids are
+// none. Errors: ErrNotFound, ErrAmbiguous; ErrConsent, which says what gives leave.
+func (c *Companion) mayBeRead(ids ...string) error {
+	for _, id := range ids {
+		if id == "" {
+			continue
+		}
+		v, err := c.claims.Get(id)
+		if err != nil {
+			return c.claimError(err)
+		}
+		if !c.claimReadable(v.Category) {
+			return fmt.Errorf("%w: claim %s is of a kind of data that may not be read now; %s gives leave", ErrConsent, v.ID, allowing(consent.OfEntry(v.Category).String()))
+		}
+	}
+	return nil
 }
 
 // claimAfter is a claim as it is after a change.
 func (c *Companion) claimAfter(id string, err error) (Claim, error) {
 	if err != nil {
-		return Claim{}, claimError(err)
+		return Claim{}, c.claimError(err)
 	}
 	v, err := c.claims.Get(id)
-	return v, claimError(err)
+	return v, c.claimError(err)
 }
 
 // The changes of a claim that a person may make.
 const (
 	ClaimEvidence  = "evidence"
+	ClaimWithdraw  = "withdraw"
 	ClaimLocate    = "locate"
 	ClaimReplay    = "replay"
 	ClaimPromote   = "promote"
@@ -261,7 +303,7 @@ type ClaimChange struct {
 	ID string `json:"id"`
 	// What is one of the changes above.
 	What string `json:"what"`
-	// Root is what was looked at, for evidence and locate.
+	// Root is what was looked at, for evidence and locate, or is taken back, for withdraw.
 	Root *evidence.Root `json:"root,omitempty"`
 	// Reasoning says how it follows, for locate and replay; Note is a remark.
 	Reasoning string `json:"reasoning,omitempty"`
@@ -270,14 +312,14 @@ type ClaimChange struct {
 	Other string `json:"other,omitempty"`
 }
 
-// ChangeClaim does that, for the person. Errors: ErrQuery, ErrNotFound, ErrAmbiguous;
-// ErrRefused, whose text has all reasons.
+// ChangeClaim does that, for the person. Errors: ErrQuery, ErrNotFound, ErrAmbiguous,
+// ErrConsent for one that may not be read; ErrRefused, whose text has all reasons.
 func (c *Companion) ChangeClaim(ctx context.Context, x ClaimChange) (Claim, error) {
 	const by = evidence.Person
-	if v, err := c.claims.Get(x.ID); err == nil && !c.claimReadable(v.Category) {
-		return Claim{}, claimError(claims.ErrNotFound)
+	if err := c.mayBeRead(x.ID, x.Other); err != nil {
+		return Claim{}, err
 	}
-	if (x.What == ClaimEvidence || x.What == ClaimLocate) && x.Root == nil {
+	if (x.What == ClaimEvidence || x.What == ClaimLocate || x.What == ClaimWithdraw) && x.Root == nil {
 		return Claim{}, fmt.Errorf("%w: what was looked at is to be named", ErrQuery)
 	}
 	if x.Root != nil && x.Root.Agent == "" {
@@ -288,6 +330,8 @@ func (c *Companion) ChangeClaim(ctx context.Context, x ClaimChange) (Claim, erro
 	switch x.What {
 	case ClaimEvidence:
 		k, err = c.claims.AddEvidence(ctx, x.ID, *x.Root, by, "")
+	case ClaimWithdraw:
+		k, err = c.claims.Withdraw(ctx, x.ID, x.Root.ID, x.Note, by)
 	case ClaimLocate:
 		k, err = c.claims.Locate(ctx, x.ID, *x.Root, x.Reasoning, by)
 	case ClaimReplay:
@@ -315,12 +359,18 @@ func (c *Companion) ChangeClaim(ctx context.Context, x ClaimChange) (Claim, erro
 var ErrRefused = claims.ErrRefused
 
 // claimError gives an error of the claims as one of this package.
-func claimError(err error) error {
+func (c *Companion) claimError(err error) error {
 	switch {
+	case errors.Is(err, claims.ErrUnread):
+		return c.claimsUnread()
 	case errors.Is(err, claims.ErrNotFound):
 		return fmt.Errorf("%w: %w", ErrNotFound, err)
 	case errors.Is(err, claims.ErrAmbiguous):
 		return fmt.Errorf("%w: %w", ErrAmbiguous, err)
+	case errors.Is(err, claims.ErrNoRoot):
+		return fmt.Errorf("%w: %w", ErrNotFound, err)
+	case errors.Is(err, claims.ErrOlder):
+		return fmt.Errorf("%w: %w", ErrRefused, err)
 	case errors.Is(err, evidence.ErrForm):
 		return fmt.Errorf("%w: %w", ErrQuery, err)
 	case errors.Is(err, evidence.ErrTransition):

@@ -185,7 +185,7 @@ func Open(ctx context.Context, o Options) (*Companion, error) {
 			return o.agree(ctx, id, dim, impressions)
 		},
 		Socket: o.Socket, SnapshotEvery: o.SnapshotEvery, Clock: o.Now, Log: o.Log,
-		Identity: traces.ID, Traces: traces, LookOnly: o.LookOnly, Backups: o.Backups.Dir, RestoreCommand: o.RestoreCommand,
+		Identity: traces.ID, Traces: traces, LookOnly: o.LookOnly, Backups: o.Backups.Dir, RestoreCommand: o.RestoreCommand, Spared: ofClaims,
 	}
 	store, err := chitta.Open(ctx, settings)
 	if err != nil {

@@ -376,7 +376,7 @@ func (c *Companion) edit(ctx context.Context, p *prepared) (Receipt, error) {
 	if p.policy == live {
 		c.lives.Met([]string{p.note.Text}, "")
 	}
-	c.propose(ctx, p.replaces, p.opinion.Assessment, p.opinion.told)
+	c.proposeAnew(ctx, p.replaces, p.opinion.Assessment, p.opinion.told)
 	c.forgetRows(row)
 	c.forgetNames()
 	c.life.edited = true

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/jivad/jivad/chitta"
 	"github.com/jivad/jivad/lifecycle/claims"
 	"github.com/jivad/jivad/lifecycle/projection"
 )
@@ -138,6 +139,40 @@ func (c *Companion) sensingProblems() (out []string) {
 	slices.Sort(out)
 	if c.sensing.problem != "" {
 		out = append([]string{c.sensing.problem}, out...)
+	}
+	out = append(out, c.undeclared()...)
+	if err := c.claimsUnread(); err != nil {
+		says := err.Error()
+		if errors.Is(err, chitta.ErrDamaged) { // the store tells which record, and what to do
+			says = claims.ErrUnread.Error() + "; " + begunAnew
+		}
+		out = append([]string{says}, out...)
+	}
+	return out
+}
+
+// undeclared tells which tools evidence.toml speaks of that are not in the manifest: what it
+// says of them holds for nothing.
+func (c *Companion) undeclared() (out []string) {
+	m, err := c.readManifest()
+	if err != nil {
+		return nil // that is told with the manifest
+	}
+	known := map[string]bool{}
+	for _, t := range m.Tools {
+		known[t.Name] = true
+	}
+	tell := func(tool, what string) {
+		if tool != "" && !known[tool] {
+			out = append(out, fmt.Sprintf("%s: %s, and the manifest declares no tool of the name %q; mend the name there, or in %s", PolicyFile, what, tool, ManifestFile))
+		}
+	}
+	p := c.claims.Policy()
+	for _, a := range p.Acts {
+		tell(a.Tool, "it says what the use of a tool rests on")
+	}
+	for _, in := range p.Instruments {
+		tell(in.Tool, fmt.Sprintf("a tool reads instrument %q", in.ID))
 	}
 	return out
 }

@@ -44,7 +44,7 @@ func (w *world) policy(t testing.TB, text string) {
 // listed are the claims that there are, each as class, sources and text.
 func listed(t testing.TB, c *lifecycle.Companion) (out []string) {
 	t.Helper()
-	list, err := c.Claims(t.Context(), lifecycle.ClaimQuery{})
+	list, err := c.Claims(t.Context(), lifecycle.ClaimQuery{All: true})
 	if err != nil {
 		t.Fatal(err)
 	}

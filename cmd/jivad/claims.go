@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -70,6 +71,16 @@ var kinds = map[string]evidence.RootType{
 	"memory": evidence.AgentMemory, "summary": evidence.Summary, "signature": evidence.ReviewerSigns,
 }
 
+// alone names the flags that say something of a root where none is named.
+func (f *rootFlags) alone() error {
+	for _, flag := range []struct{ name, value string }{{"type", f.kind}, {"at", f.at}, {"until", f.until}, {"look", f.look}} {
+		if flag.value != "" {
+			return usage("--%s says something of what was looked at: name that with --root", flag.name)
+		}
+	}
+	return nil
+}
+
 func (f *rootFlags) read() (*evidence.Root, error) {
 	r := &evidence.Root{ID: f.root, Retrieval: f.look}
 	key := evidence.CanonicalRoot(f.root)
@@ -79,7 +90,7 @@ func (f *rootFlags) read() (*evidence.Root, error) {
 		f.kind = guess
 	}
 	if f.kind == "" {
-		return nil, usage("--type is needed: what --root names does not tell what kind of source it is (instrument, repository, attested, external, human, memory, summary, signature)")
+		return nil, usage("--type is needed: what is named does not tell what kind of source it is (instrument, repository, attested, external, human, memory, summary, signature)")
 	}
 	kind, ok := kinds[f.kind]
 	if !ok && slices.Contains(evidence.RootTypes(), evidence.RootType(f.kind)) {
@@ -97,6 +108,27 @@ func (f *rootFlags) read() (*evidence.Root, error) {
 		r.Expires, err = momentIn("until", f.until)
 	}
 	return r, err
+}
+
+// of are the roots of a new claim: what --root names, and its primary source, which was looked
+// at too. The other flags say something of --root, or of that where there is none.
+func (f *rootFlags) of(primary string) (out []evidence.Root, err error) {
+	named := f.root
+	if f.root = cmp.Or(f.root, primary); f.root == "" {
+		return nil, f.alone()
+	}
+	r, err := f.read()
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, *r)
+	if primary == "" || named == "" || r.Source() == (evidence.Root{ID: primary}).Source() {
+		return out, nil
+	}
+	if r, err = (&rootFlags{root: primary}).read(); err != nil {
+		return nil, usage("--primary %q is another thing than --root, and does not tell what kind of source it is: make the claim with --primary and --type, and add the other with jivad claims evidence", primary)
+	}
+	return append(out, *r), nil
 }
 
 // momentIn reads a time; empty is 0.
@@ -124,7 +156,8 @@ func (a *app) claimsAdd() *cobra.Command {
 		Use:   "add TEXT",
 		Short: "Make a claim",
 		Long: `Makes a claim, REPORTED: somebody said so. With --inferred it is one that follows from a
-source, which then has to be named with --primary, and how it follows with --reasoning.`,
+source that was looked at, which is named with --primary (or --root), and how it follows with
+--reasoning. --type, --at, --until and --look say something of --root, or of that.`,
 		Example: `  jivad claims add "pump 3 leaks" --subject "pump 3" --source "the night shift" --consequence high
   jivad claims add "the spare seal fits" --subject "pump 3" --inferred --primary https://example.org/manual --reasoning "same part number"`,
 		Args: exactArgs(1, "the statement, in quotes"),
@@ -133,13 +166,14 @@ source, which then has to be named with --primary, and how it follows with --rea
 			if d.Subject == "" {
 				return usage("claims add needs --subject: what the statement is about")
 			}
-			if root.root != "" {
-				r, err := root.read()
-				if err != nil {
-					return err
-				}
-				d.Roots = []evidence.Root{*r}
+			if d.Inferred {
+				d.Primary = cmp.Or(d.Primary, root.root)
 			}
+			roots, err := root.of(d.Primary)
+			if err != nil {
+				return err
+			}
+			d.Roots = roots
 			return a.with(cmd.Context(), func(ctx context.Context, c companion) error {
 				claim, err := c.AddClaim(ctx, d)
 				if err != nil {
@@ -155,7 +189,7 @@ source, which then has to be named with --primary, and how it follows with --rea
 	f.StringVar(&d.Category, "category", "", "its `KIND` of data, for consent (operational without)")
 	f.StringVar(&d.Consequence, "consequence", "", "low, medium or high: what could come of acting on it, were it wrong (`LEVEL`)")
 	f.BoolVar(&d.Inferred, "inferred", false, "it follows from a source")
-	f.StringVar(&d.Primary, "primary", "", "the primary `SOURCE`")
+	f.StringVar(&d.Primary, "primary", "", "the primary `SOURCE`, which was looked at")
 	f.StringVar(&d.Reasoning, "reasoning", "", "`HOW` it follows")
 	f.StringArrayVar(&d.Previous, "follows", nil, "`ID` of a claim that it follows from; may be given again")
 	f.StringVar(&d.Contests, "against", "", "`ID` of a claim that it speaks against")
@@ -168,7 +202,7 @@ func (a *app) claimsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List claims, by class",
-		Long:    "Lists claims with their class, age and number of independent sources. --due are those that\nare to be looked at again, with what that takes; those that a tool rests on are first.",
+		Long:    "Lists claims with their class, age and number of independent sources; without those that are\nsuperseded, which --all shows too. --due are those that are to be looked at again, with what\nthat takes; those that a tool rests on are first.",
 		Example: "  jivad claims list\n  jivad claims list --class VERIFIED\n  jivad claims list --due",
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -185,6 +219,7 @@ func (a *app) claimsList() *cobra.Command {
 	cmd.Flags().StringVar(&q.Class, "class", "", "only those of a `CLASS`")
 	cmd.Flags().StringVar(&q.Subject, "subject", "", "only those about `WHAT`")
 	cmd.Flags().BoolVar(&q.Due, "due", false, "those that are to be looked at again")
+	cmd.Flags().BoolVar(&q.All, "all", false, "those too that another claim stands in the place of")
 	return cmd
 }
 
@@ -224,10 +259,14 @@ func (a *app) change(ctx context.Context, x lifecycle.ClaimChange) error {
 
 func (a *app) claimsEvidence() *cobra.Command {
 	var root rootFlags
+	var withdrawn, note string
 	cmd := &cobra.Command{
-		Use:     "evidence ID --root WHAT",
-		Short:   "Add evidence to a claim, or look at a source again",
-		Long:    "Adds something that was looked at. A later look at the same thing takes the place of the one\nbefore; in whatever form it is named, one thing is one source.",
+		Use:   "evidence ID --root WHAT",
+		Short: "Add evidence to a claim, look at a source again, or take one back",
+		Long: `Adds something that was looked at. A later look at the same thing takes the place of the one
+before; in whatever form it is named, one thing is one source. --withdraw takes one back that
+was none, a mistyped one say: what the claim still has is looked at again then, and a claim
+that lacks its primary source, or sources that it was verified on, comes into quarantine.`,
 		Example: "  jivad claims evidence c4kq2z --root sensor:leak-3\n  jivad claims evidence c4kq2z --root \"photo of the seal\" --type human --look \"in the log book, page 12\"",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 2 && args[0] == "add" {
@@ -236,8 +275,20 @@ func (a *app) claimsEvidence() *cobra.Command {
 			return exactArgs(1, "the id of a claim")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if withdrawn != "" {
+				if root.root != "" {
+					return usage("--withdraw takes back what --root adds: give one of them")
+				}
+				if err := root.alone(); err != nil {
+					return err
+				}
+				return a.change(cmd.Context(), lifecycle.ClaimChange{ID: args[len(args)-1], What: lifecycle.ClaimWithdraw, Root: &evidence.Root{ID: withdrawn}, Note: note})
+			}
 			if root.root == "" {
-				return usage("claims evidence needs --root: what was looked at")
+				return usage("claims evidence needs --root: what was looked at; or --withdraw: what is taken back")
+			}
+			if note != "" {
+				return usage("--note goes with --withdraw")
 			}
 			r, err := root.read()
 			if err != nil {
@@ -247,6 +298,8 @@ func (a *app) claimsEvidence() *cobra.Command {
 		},
 	}
 	root.add(cmd, "was looked at")
+	cmd.Flags().StringVar(&withdrawn, "withdraw", "", "`WHAT` is taken back, in whatever form it is named")
+	cmd.Flags().StringVar(&note, "note", "", "a `REMARK` that is kept with that")
 	return cmd
 }
 
@@ -347,8 +400,9 @@ func (a *app) claimsForget() *cobra.Command {
 		Long: `Takes claims out of the store, with all that happened to them and every claim that follows
 from them. The store is written anew, so that no byte of them is left in it, and automatic
 backups that hold them are removed. Claims that were taken from an entry go with it by
-themselves: see jivad forget.`,
-		Example: "  jivad claims forget c4kq2z --yes",
+themselves: see jivad forget. In the place of ids, "all" is all of them, also where their
+records are damaged and cannot be read.`,
+		Example: "  jivad claims forget c4kq2z --yes\n  jivad claims forget all --yes",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return fmt.Errorf("%s takes the ids of claims", cmd.CommandPath())
@@ -413,7 +467,7 @@ func (a *app) claimsApprove() *cobra.Command {
 						p.line("Act %d, %s: no. It is not done.", act.ID, act.Tool)
 						return
 					}
-					p.line("Act %d, %s: yes. It is judged once more, and done.", act.ID, act.Tool)
+					p.line("Act %d, %s: yes, and it was judged once more. It is tried now; how that ended is told where it was asked for.", act.ID, act.Tool)
 				})
 			})
 		},

@@ -129,6 +129,9 @@ func tellClaim(p *printer, c lifecycle.ClaimStory, why bool) {
 	if c.Successor != "" {
 		p.row("replaced by", "%s", c.Successor)
 	}
+	if f := fellBy(c.Fell); f != "" {
+		p.long("it fell", f)
+	}
 	p.row("sources", "%s", count(c.Sources, "independent source", "independent sources"))
 	for _, r := range c.Roots {
 		line := fmt.Sprintf("%s, %s, seen %s", oneLine(r.ID), r.Type, at(r.Observed))
@@ -162,6 +165,23 @@ func tellClaim(p *printer, c lifecycle.ClaimStory, why bool) {
 	if next := nextStep(c.Claim); next != "" {
 		p.line("%s", p.dim(next))
 	}
+}
+
+// fellBy says what a claim fell by; empty for nothing.
+func fellBy(f *claims.Fall) string {
+	switch {
+	case f == nil:
+		return ""
+	case f.Claim != "" && f.Class == "":
+		return "it follows from " + f.Claim + ", which is not there any more"
+	case f.Claim != "":
+		return "it follows from " + f.Claim + ", which is " + string(f.Class)
+	}
+	names := make([]string, len(f.Roots))
+	for i, r := range f.Roots {
+		names[i] = oneLine(r)
+	}
+	return "it rested on " + strings.Join(names, ", ") + ", whose time is over or which was taken back"
 }
 
 // asNamed are the sources of keys as they were named.
@@ -198,7 +218,7 @@ func tellEvent(p *printer, id string, e lifecycle.ClaimEvent) {
 	switch e.Kind {
 	case claims.Reviewed:
 		what += ", " + string(e.Decision)
-	case claims.Evidence, claims.Located:
+	case claims.Evidence, claims.Located, claims.Withdrawn, claims.Renewed:
 		if e.Root != nil {
 			what += ": " + oneLine(e.Root.ID)
 		}
@@ -250,7 +270,7 @@ func tellPending(p *printer, list []lifecycle.PendingAct) {
 			p.line("   rests on: %s", oneLine(s))
 		}
 		if len(a.Claims) > 0 {
-			p.line("   claims: %s; jivad claims why ID tells what speaks for one", strings.Join(a.Claims, ", "))
+			p.line("   claims: %s; jivad claims why ID tells what speaks for one", someOf(a.Claims))
 		}
 	}
 	p.line("")
@@ -273,7 +293,19 @@ func tellDecision(p *printer, d lifecycle.GateDecision) {
 		p.row("rests on", "%s", oneLine(s))
 	}
 	if len(d.Claims) > 0 {
-		p.row("claims", "%s", strings.Join(d.Claims, ", "))
+		p.long("claims", someOf(d.Claims))
 	}
 	tellReasons(p, "reasons", d.Reasons, "none against it")
+	if d.More > 0 {
+		p.long("", fmt.Sprintf("%s more were not looked at, since these do not bear it", count(d.More, "claim", "claims")))
+	}
+}
+
+// someOf lists ids, as many as a person reads.
+func someOf(ids []string) string {
+	const most = 12
+	if len(ids) <= most {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:most], ", "), len(ids)-most)
 }

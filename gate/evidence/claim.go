@@ -115,7 +115,9 @@ type Claim struct {
 	Life  string `json:"life,omitempty"`
 	// Previous are the claims that it follows from, Conflicts those that speak against it
 	// and are not settled.
-	Previous    []string    `json:"previous,omitempty"`
+	Previous []string `json:"previous,omitempty"`
+	// Fallen are those of them that cannot be relied on now: see [NotStanding].
+	Fallen      []string    `json:"fallen,omitempty"`
 	Conflicts   []string    `json:"conflicts,omitempty"`
 	Roots       []Root      `json:"roots,omitempty"`
 	Provenance  Provenance  `json:"provenance"`
@@ -130,6 +132,9 @@ type Claim struct {
 	// Refuted are the sources that it had when it was rejected: it takes another one to
 	// open it again.
 	Refuted []string `json:"refuted,omitempty"`
+	// counted are the keys of its sources, where [Claim.Count] found them out.
+	counted   []string
+	isCounted bool
 }
 
 // The bounds of a claim: bytes, and numbers of things.
@@ -197,9 +202,19 @@ func (r Root) Source() string {
 func (r Root) Fixed() bool { return isCommitKey(CanonicalRoot(r.ID)) }
 
 // SourceKeys are the keys of the independent sources of a claim, sorted.
-func (c *Claim) SourceKeys() []string { return c.sources() }
+func (c *Claim) SourceKeys() []string { return slices.Clone(c.sources()) }
+
+// Count finds its sources out once, until it is called again: to be called by whoever changes
+// Roots, each time, or never.
+func (c *Claim) Count() {
+	c.isCounted = false
+	c.counted, c.isCounted = c.sources(), true
+}
 
 func (c *Claim) sources() []string {
+	if c.isCounted {
+		return c.counted
+	}
 	var keys []string
 	for _, r := range c.Roots {
 		if r.Type.Qualifies() {

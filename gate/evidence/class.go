@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -149,9 +150,15 @@ type TransitionError struct {
 	By        Trigger
 }
 
+// done says of each trigger what it does to a claim.
+var done = map[Trigger]string{
+	Located: "located", Replayed: "replayed", Promoted: "promoted", Expired: "made stale", Doubted: "put into quarantine", Cleared: "cleared",
+	Held: "held in quarantine", Replaced: "superseded", Refused: "rejected", Reopened: "opened again",
+}
+
 // Error says what leads on from there.
 func (e *TransitionError) Error() string {
-	says := fmt.Sprintf("a claim that is %s cannot be changed by %s", e.From, e.By)
+	says := fmt.Sprintf("a claim that is %s cannot be %s", e.From, cmp.Or(done[e.By], "changed by "+string(e.By)))
 	switch {
 	case e.From == Reported && e.By == Promoted:
 		says += ": its primary source has to be located first, which makes it INFERRED"
@@ -159,6 +166,8 @@ func (e *TransitionError) Error() string {
 		says += ": it was a report, so its primary source has to be located"
 	case e.From == Stale:
 		says += ": it was concluded, so its reasoning has to be replayed on current evidence"
+	case e.By == Held, e.By == Cleared && e.From.Current():
+		says += ": it is not in quarantine"
 	case e.From == Quarantined:
 		says += ": only the reviewer decides about it: clear, supersede, reject or hold"
 	case e.From == Rejected:

@@ -33,7 +33,8 @@ const (
 	StaleRecord        Code = "stale_record_freshness" // the claim itself is not
 	ClockUntrusted     Code = "clock_untrusted"        // so whatever could have expired has
 	Conflicted         Code = "unresolved_conflict"
-	Laundered          Code = "self_referential" // it rests on claims alone
+	Laundered          Code = "self_referential"    // it rests on claims alone
+	NotStanding        Code = "premise_not_current" // a claim that it follows from is not, or no longer fresh
 	TooFewSources      Code = "too_few_sources"
 	NoProvenance       Code = "incomplete_provenance"
 	NotInferred        Code = "not_inferred" // only what was concluded may become verified
@@ -62,6 +63,14 @@ func Codes(reasons []Reason) []Code {
 	var out []Code
 	for _, r := range reasons {
 		out = append(out, r.Code)
+	}
+	return out
+}
+
+// fallen gives the claims that it follows from and that cannot be relied on.
+func (c *Claim) fallen() (out []Reason) {
+	for _, id := range c.Fallen {
+		out = append(out, Reason{NotStanding, c.ID, "", "it follows from claim " + id + ", which cannot be relied on"})
 	}
 	return out
 }
@@ -109,7 +118,7 @@ func (p Policy) Replayable(c *Claim, now Moment) (out []Reason) {
 			out = append(out, Reason{StaleRoot, c.ID, r.ID, "what it was seen by is no longer fresh: look again"})
 		}
 	}
-	return out
+	return append(out, c.fallen()...)
 }
 
 // Usable tells what speaks against using a claim as how things are; nothing means that it
@@ -128,6 +137,7 @@ func (p Policy) Usable(c *Claim, now Moment) (out []Reason) {
 	if c.SelfReferential() {
 		out = append(out, Reason{Laundered, c.ID, "", "it rests on other claims alone, and on nothing that was seen"})
 	}
+	out = append(out, c.fallen()...)
 	if c.Class == Verified && c.Sources() < p.Sources { // held against its evidence at every use
 		out = append(out, p.tooFew(c))
 	}
@@ -156,6 +166,7 @@ func (p Policy) Promotable(c *Claim, now Moment) (out []Reason) {
 	if c.SelfReferential() {
 		out = append(out, Reason{Laundered, c.ID, "", "it rests on other claims alone, and on nothing that was seen"})
 	}
+	out = append(out, c.fallen()...)
 	return append(out, c.freshness(now)...)
 }
 
@@ -171,7 +182,7 @@ func (p Policy) Reopenable(c *Claim) (out []Reason) {
 	if len(withoutBeginnings(all)) <= len(withoutBeginnings(before)) {
 		out = append(out, Reason{NoNewEvidence, c.ID, "", "it has no source that it was not rejected with; a new claim may be better"})
 	}
-	return out
+	return append(out, c.fallen()...)
 }
 
 // MayReview tells what speaks against a review by somebody.
@@ -240,17 +251,12 @@ func (p Policy) Gate(act Act, claims []*Claim, now Moment) Decision {
 		out = append(out, Reason{Code: NotAuthorised, Says: act.Name + " is not granted, or the person did not consent to it"})
 	}
 	switch act.Consequence {
-	case Low:
-	case Medium:
-		for _, c := range claims {
-			out = append(out, p.Usable(c, now)...)
-		}
-	case High:
-		if len(claims) == 0 {
+	case Low, Medium, High:
+		if act.Consequence == High && len(claims) == 0 {
 			out = append(out, Reason{Code: ContextAlone, Says: act.Name + " rests on what was said in this session alone"})
 		}
 		for _, c := range claims {
-			out = append(out, p.bears(c, now)...)
+			out = append(out, p.Against(act.Consequence, c, now)...)
 		}
 	default:
 		out = append(out, Reason{Code: UnknownConsequence, Says: "nobody said what could come of " + act.Name})
@@ -264,6 +270,17 @@ func (p Policy) Gate(act Act, claims []*Claim, now Moment) Decision {
 		d.Verdict = Audit
 	}
 	return d
+}
+
+// Against tells what keeps a claim from bearing an act of a consequence that is known.
+func (p Policy) Against(of Consequence, c *Claim, now Moment) []Reason {
+	switch of {
+	case Medium:
+		return p.Usable(c, now)
+	case High:
+		return p.bears(c, now)
+	}
+	return nil
 }
 
 // bears tells what keeps a claim from bearing an act of high consequence.

@@ -30,7 +30,7 @@ type forgottenClaims struct {
 
 func (s *server) claims(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	list, err := s.companion.Claims(r.Context(), lifecycle.ClaimQuery{Class: q.Get("class"), Subject: q.Get("subject"), Due: q.Get("due") == "true"})
+	list, err := s.companion.Claims(r.Context(), lifecycle.ClaimQuery{Class: q.Get("class"), Subject: q.Get("subject"), Due: q.Get("due") == "true", All: q.Get("all") == "true"})
 	answer(w, list, err)
 }
 
@@ -92,6 +92,9 @@ func (c *Client) Claims(ctx context.Context, q lifecycle.ClaimQuery) ([]lifecycl
 	}
 	if q.Due {
 		v.Set("due", strconv.FormatBool(q.Due))
+	}
+	if q.All {
+		v.Set("all", strconv.FormatBool(q.All))
 	}
 	return get[[]lifecycle.Claim](ctx, c, "claims?"+v.Encode())
 }

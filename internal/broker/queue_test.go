@@ -51,3 +51,11 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 		t.Error("what was given up waits")
 	}
 }
+
+// What comes on a topic is handed over in its order.
+func TestWhatComesStaysInOrder(t *testing.T) {
+	p, err := Options{Address: "mqtt://127.0.0.1:1"}.paho(&Broker{listening: newListening()})
+	if err != nil || !p.Order {
+		t.Errorf("%+v, %v", p, err)
+	}
+}

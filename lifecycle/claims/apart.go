@@ -61,12 +61,7 @@ func (b *Book) Exclusively(ctx context.Context, f func() error) error {
 	if err := f(); err != nil {
 		return err
 	}
-	s, err := fold(context.WithoutCancel(ctx), b.store, nil)
-	if err != nil {
-		return err
-	}
-	b.state, b.latest = s, max(b.latest, s.Latest)
-	return b.readFloor()
+	return b.reload(context.WithoutCancel(ctx))
 }
 
 // Freeze has the book write nothing by itself: of a store that is only looked at.
@@ -76,6 +71,9 @@ func (b *Book) Freeze() { b.frozen.Store(true) }
 func (b *Book) Apart(ctx context.Context, g Goes) (*Book, Leaving, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.unread != nil {
+		return nil, Leaving{}, b.unread
+	}
 	var all []Value
 	err := b.store.Values(Prefix, func(name string, data []byte) error {
 		all = append(all, Value{name, slices.Clone(data)})

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -40,7 +39,8 @@ type Value struct {
 type Store interface {
 	// Values calls f for those whose names begin so, in order of name.
 	Values(prefix string, f func(name string, data []byte) error) error
-	// Put writes records in one transaction; when it returns they are durable.
+	// Put writes records in one transaction; when it returns they are durable. One without
+	// data is removed.
 	Put(ctx context.Context, values ...Value) error
 }
 
@@ -52,8 +52,14 @@ var (
 	ErrAmbiguous = errors.New("several claims begin so; give more of the id")
 	// ErrRefused: the policy has reasons against it; see [RefusedError].
 	ErrRefused = errors.New("it may not be")
+	// ErrOlder: a source was looked at later than that already.
+	ErrOlder = errors.New("it is known from a later look already, so this one changes nothing")
+	// ErrNoRoot: a claim has no such source.
+	ErrNoRoot = errors.New("it has no such root")
 	// ErrFixed: the book is one to look at.
 	ErrFixed = errors.New("these claims cannot be changed")
+	// ErrUnread: a record of claims cannot be read, so none of them is believed.
+	ErrUnread = errors.New("the records of claims cannot be read, so no claim is believed and no act of consequence is done")
 )
 
 // RefusedError has all reasons. It is ErrRefused.
@@ -87,17 +93,24 @@ type Book struct {
 	mu     sync.Mutex
 	policy Policy
 	state  *State
+	// unread is why the records cannot be folded: then the state has no claims, nothing is
+	// written, and no act of consequence may be. Nil where they can.
+	unread error
 	// latest is the latest time that could be trusted, of this process and of the events:
 	// a clock that is set back refreshes nothing.
 	latest int64
 	// floor is the highest number that an event ever had: none is given twice, though the
 	// last ones were forgotten.
 	floor uint64
+	// forgotten are the ids of claims that were forgotten.
+	forgotten map[string]bool
 	// turns are what instruments said lately, by their ids.
 	turns map[string]*turns
 }
 
-// Open folds what is kept. now tells the wall time and whether it can be trusted.
+// Open folds what is kept. now tells the wall time and whether it can be trusted. Where a
+// record cannot be read the book is there all the same, and believes nothing: see
+// [Book.Unread]. Error: that of ctx.
 func Open(ctx context.Context, store Store, policy Policy, now func() (time.Time, bool)) (*Book, error) {
 	b := &Book{store: store, now: now, policy: policy}
 	return b, b.Reload(ctx)
@@ -107,18 +120,37 @@ func Open(ctx context.Context, store Store, policy Policy, now func() (time.Time
 func (b *Book) Reload(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.reload(ctx)
+}
+
+func (b *Book) reload(ctx context.Context) error {
 	s, err := fold(ctx, b.store, nil)
+	if err == nil {
+		err = b.readFloor()
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	b.unread = nil
 	if err != nil {
-		return err
+		b.unread, s = fmt.Errorf("%w: %w", ErrUnread, err), NewState()
 	}
 	b.state, b.latest = s, max(b.latest, s.Latest)
-	return b.readFloor()
+	return nil
+}
+
+// Unread tells why the records cannot be read; nil where they can. It is ErrUnread, and names
+// the record.
+func (b *Book) Unread() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.unread
 }
 
 func (b *Book) readFloor() error {
 	return b.store.Values(NameForgotten, func(name string, data []byte) error {
 		f, err := ReadForgotten(data)
-		b.floor = max(b.floor, f.Last)
+		b.floor, b.forgotten = max(b.floor, f.Last), f.IDs
 		return err
 	})
 }
@@ -207,8 +239,10 @@ type Draft struct {
 	Consequence    evidence.Consequence
 	// Primary is its primary source and Reasoning how it follows, where these are known.
 	Primary, Reasoning string
-	Previous           []string
-	Roots              []evidence.Root
+	// Previous are claims that it follows from, Against one that it speaks against.
+	Previous []string
+	Against  string
+	Roots    []evidence.Root
 	// Expires is when it is over, in seconds since 1970; 0 leaves that to the policy, which
 	// bounds it.
 	Expires int64
@@ -223,10 +257,21 @@ func (b *Book) Assert(ctx context.Context, d Draft) (Kept, error) {
 	if err != nil {
 		return Kept{}, err
 	}
-	return b.write(ctx, e)
+	events := []Event{e}
+	if d.Against != "" {
+		other, err := b.find(d.Against)
+		if err != nil {
+			return Kept{}, err
+		}
+		events = append(events, Event{Kind: Contested, Claim: e.Claim, At: e.At, Session: d.Session, By: d.Agent, Other: other.ID})
+	}
+	return b.write(ctx, events...)
 }
 
 func (b *Book) asserted(d Draft, at evidence.Moment) (Event, error) {
+	if b.unread != nil {
+		return Event{}, b.unread
+	}
 	class, consequence := d.Class, d.Consequence
 	if class == "" {
 		class = evidence.Reported
@@ -239,7 +284,7 @@ func (b *Book) asserted(d Draft, at evidence.Moment) (Event, error) {
 		return Event{}, err
 	}
 	c := &evidence.Claim{
-		ID: id, Class: class, Text: strings.TrimSpace(d.Text), Subject: strings.TrimSpace(d.Subject), Agent: d.Agent, Life: d.Life, Session: d.Session,
+		ID: id, Class: class, Text: normal(d.Text), Subject: normal(d.Subject), Agent: d.Agent, Life: d.Life, Session: d.Session,
 		Consequence: consequence, Created: at.Unix, Expires: b.policy.ends(at, b.policy.Classes[class], d.Expires),
 		Provenance: evidence.Provenance{Source: d.Source, Event: d.From, Primary: d.Primary, Reasoning: d.Reasoning},
 	}
@@ -257,24 +302,38 @@ func (b *Book) asserted(d Draft, at evidence.Moment) (Event, error) {
 		}
 	}
 	for _, r := range d.Roots {
-		c.Roots = append(c.Roots, b.rooted(r, at))
+		r, err := b.rooted(r, at)
+		if err != nil {
+			return Event{}, err
+		}
+		c.Roots = append(c.Roots, r)
+	}
+	if class == evidence.Inferred && !slices.ContainsFunc(c.Roots, func(r evidence.Root) bool {
+		return r.Type.Qualifies() && r.Source() == evidence.Root{ID: d.Primary}.Source()
+	}) {
+		return Event{}, fmt.Errorf("%w: the primary source of what is INFERRED is one of its roots, of a type that counts: it was looked at. Else it is REPORTED", evidence.ErrForm)
 	}
 	e := Event{Kind: Asserted, Claim: id, At: at, Session: d.Session, By: d.Agent, From: d.From, Category: d.Category, Asserted: c}
 	e.Form = Form
 	return e, e.check()
 }
 
-// rooted gives a root its end, by the policy.
-func (b *Book) rooted(r evidence.Root, at evidence.Moment) evidence.Root {
+// rooted gives a root its end, by the policy, and the id of the instrument where it names
+// what one says. Error: evidence.ErrForm, also for a claim: that is no evidence.
+func (b *Book) rooted(r evidence.Root, at evidence.Moment) (evidence.Root, error) {
 	if r.Observed == 0 || r.Observed > at.Unix {
 		r.Observed = at.Unix
 	}
+	if k, is := b.state.claims[strings.ToLower(strings.TrimSpace(r.ID))]; is {
+		return r, fmt.Errorf("%w: %s is a claim, and a claim is no evidence; a claim that follows from it names it so", evidence.ErrForm, k.ID)
+	}
+	r.ID = b.policy.spoken(r.ID)
 	seen, ttl := evidence.Moment{Unix: r.Observed, Trusted: at.Trusted}, b.policy.Roots[r.Type]
 	if r.Type == evidence.Repository && ttl == 0 && !r.Fixed() { // a branch moves
 		ttl = b.policy.Roots[evidence.External]
 	}
 	r.Expires = b.policy.ends(seen, ttl, r.Expires)
-	return r
+	return r, r.Check()
 }
 
 // newID is the letter c and six others that no claim has.
@@ -294,7 +353,7 @@ func (b *Book) newID() (string, error) {
 // write keeps events in one transaction, folds them in, and gives the claim of the last as
 // it is then.
 func (b *Book) write(ctx context.Context, events ...Event) (Kept, error) {
-	values := make([]Value, len(events))
+	values := make([]Value, len(events), len(events)+1)
 	for i := range events {
 		e := &events[i]
 		e.Form, e.Seq = Form, max(b.state.Last, b.floor)+1+uint64(i)
@@ -306,6 +365,9 @@ func (b *Book) write(ctx context.Context, events ...Event) (Kept, error) {
 			return Kept{}, err
 		}
 		values[i] = Value{nameOf(e.Seq), data}
+		if n := b.before(e); n > 0 {
+			values = append(values, Value{Name: nameOf(n)})
+		}
 	}
 	if err := b.store.Put(ctx, values...); err != nil {
 		return Kept{}, err
@@ -317,8 +379,19 @@ func (b *Book) write(ctx context.Context, events ...Event) (Kept, error) {
 	return b.view(k, b.moment()), nil
 }
 
+// before is the number of the record that one takes the place of; 0 for none.
+func (b *Book) before(e *Event) uint64 {
+	if k := b.state.claims[e.Claim]; k != nil && e.Kind == Renewed {
+		return k.renewals[e.Root.Source()]
+	}
+	return 0
+}
+
 // find gives a claim by its id or the beginning of it.
 func (b *Book) find(id string) (*Kept, error) {
+	if b.unread != nil {
+		return nil, b.unread
+	}
 	id = strings.ToLower(strings.TrimSpace(id))
 	if k, ok := b.state.claims[id]; ok {
 		return k, nil
@@ -334,47 +407,14 @@ func (b *Book) find(id string) (*Kept, error) {
 			}
 		}
 	}
+	if found == nil && b.forgotten[id] {
+		return nil, fmt.Errorf("%q: %w: it was forgotten", id, ErrNotFound)
+	}
 	if found == nil {
 		return nil, fmt.Errorf("%q: %w; jivad claims list shows those that there are", id, ErrNotFound)
 	}
 	return found, nil
 }
 
-// view is a claim as it is to be taken now: what is over is stale, though nobody has written
-// so yet.
-func (b *Book) view(k *Kept, now evidence.Moment) Kept {
-	v := *k
-	v.Roots, v.Previous, v.Conflicts = slices.Clone(k.Roots), slices.Clone(k.Previous), slices.Clone(k.Conflicts)
-	if v.Over(now) {
-		v.Was, v.Class = v.Class, evidence.Stale
-	}
-	return v
-}
-
-// Sweep writes down which claims are over, and how many. With a clock that cannot be trusted
-// it writes nothing: they count as over, and need not be.
-func (b *Book) Sweep(ctx context.Context) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.sweep(ctx, maps.Keys(b.state.claims))
-}
-
-func (b *Book) sweep(ctx context.Context, ids func(func(string) bool)) (int, error) {
-	now := b.moment()
-	if !now.Trusted || b.frozen.Load() {
-		return 0, nil
-	}
-	var events []Event
-	for id := range ids {
-		if k := b.state.claims[id]; k != nil && k.Over(now) {
-			events = append(events, Event{Kind: Expired, Claim: id, At: now, By: "jivad"})
-		}
-	}
-	slices.SortFunc(events, func(a, c Event) int { return strings.Compare(a.Claim, c.Claim) })
-	for part := range slices.Chunk(events, 256) {
-		if _, err := b.write(ctx, part...); err != nil {
-			return 0, err
-		}
-	}
-	return len(events), nil
-}
+// view is a claim as it is to be taken now.
+func (b *Book) view(k *Kept, now evidence.Moment) Kept { return b.state.at(k, now) }

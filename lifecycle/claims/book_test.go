@@ -31,6 +31,10 @@ func (m *memory) Values(prefix string, f func(string, []byte) error) error {
 
 func (m *memory) Put(_ context.Context, values ...Value) error {
 	for _, v := range values {
+		if v.Data == nil {
+			delete(m.values, v.Name)
+			continue
+		}
 		m.values[v.Name] = v.Data
 	}
 	return nil
@@ -178,7 +182,7 @@ func TestAClockThatCannotBeTrusted(t *testing.T) {
 	c := &clock{unix: noon}
 	store := newMemory()
 	b := open(t, store, c)
-	k := must[Kept](t)(b.Assert(t.Context(), Draft{Text: "The well is dry", Subject: "well", Agent: "person", Source: "a neighbour", Primary: "sensor:well", Reasoning: "no water", Class: evidence.Inferred, Roots: []evidence.Root{manual("a"), manual("b")}}))
+	k := must[Kept](t)(b.Assert(t.Context(), Draft{Text: "The well is dry", Subject: "well", Agent: "person", Source: "a neighbour", Primary: "a", Reasoning: "no water", Class: evidence.Inferred, Roots: []evidence.Root{manual("a"), manual("b")}}))
 	records := len(store.values)
 	c.untrusted = true
 	v := must[View](t)(b.Get(k.ID))
@@ -212,7 +216,7 @@ func TestStaleRootAndStaleRecord(t *testing.T) {
 	expired, fresh := manual("a"), manual("b")
 	expired.Expires, fresh.Expires = noon+10, noon+1000
 	k := must[Kept](t)(b.Assert(t.Context(), Draft{
-		Text: "The well is dry", Subject: "well", Agent: "person", Source: "a neighbour", Primary: "sensor:well", Reasoning: "no water",
+		Text: "The well is dry", Subject: "well", Agent: "person", Source: "a neighbour", Primary: "a", Reasoning: "no water",
 		Class: evidence.Inferred, Roots: []evidence.Root{expired, fresh}, Expires: noon + 20,
 	}))
 	c.unix += 10
@@ -235,7 +239,7 @@ func TestStaleRootAndStaleRecord(t *testing.T) {
 func TestWhatMayBeAsserted(t *testing.T) {
 	b := open(t, newMemory(), &clock{unix: noon})
 	for _, class := range evidence.Classes() {
-		d := Draft{Text: "x y", Subject: "s", Agent: "a", Class: class, Primary: "p", Reasoning: "r"}
+		d := Draft{Text: "x y", Subject: "s", Agent: "a", Class: class, Primary: "a", Reasoning: "r", Roots: []evidence.Root{manual("a")}}
 		_, err := b.Assert(t.Context(), d)
 		if ok := class == evidence.Reported || class == evidence.Inferred; (err == nil) != ok {
 			t.Errorf("%s: %v", class, err)

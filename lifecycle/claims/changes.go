@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jivad/jivad/gate/evidence"
 )
@@ -17,7 +18,7 @@ func (b *Book) change(ctx context.Context, id string, f func(k Kept, now evidenc
 		return Kept{}, err
 	}
 	// What is over is written down before anything comes of it: it stays so.
-	if _, err := b.sweep(ctx, slices.Values([]string{k.ID})); err != nil {
+	if _, err := b.sweep(ctx, b.withAncestors(k)); err != nil {
 		return Kept{}, err
 	}
 	now := b.moment()
@@ -35,11 +36,12 @@ func refused(what, id string, reasons []evidence.Reason) error {
 
 // AddEvidence adds a root, or looks at one again: a later look at the same thing takes the
 // place of the one before. from is the entry that it was taken from, if any. Errors:
-// ErrNotFound, ErrAmbiguous, ErrRefused for too many, evidence.ErrForm; those of the store.
+// ErrNotFound, ErrAmbiguous; ErrOlder for a look before the one that is known; evidence.ErrForm,
+// also for too many; those of the store.
 func (b *Book) AddEvidence(ctx context.Context, id string, r evidence.Root, by, from string) (Kept, error) {
 	return b.change(ctx, id, func(k Kept, now evidence.Moment) (Event, error) {
-		r = b.rooted(r, now)
-		if err := r.Check(); err != nil {
+		r, err := b.looked(k, r, now)
+		if err != nil {
 			return Event{}, err
 		}
 		known := slices.ContainsFunc(k.Roots, func(old evidence.Root) bool { return old.Type == r.Type && old.Source() == r.Source() })
@@ -47,6 +49,34 @@ func (b *Book) AddEvidence(ctx context.Context, id string, r evidence.Root, by, 
 			return Event{}, fmt.Errorf("%w: a claim has at most %d roots", evidence.ErrForm, evidence.MostRoots)
 		}
 		return Event{Kind: Evidence, By: by, From: from, Root: &r}, nil
+	})
+}
+
+// looked is a look at a source of a claim. Errors: ErrOlder; evidence.ErrForm.
+func (b *Book) looked(k Kept, r evidence.Root, now evidence.Moment) (evidence.Root, error) {
+	r, err := b.rooted(r, now)
+	if err != nil {
+		return r, err
+	}
+	for _, old := range k.Roots {
+		if old.Type == r.Type && old.Source() == r.Source() && old.Observed > r.Observed {
+			return r, fmt.Errorf("claim %s: %w: %s was looked at later, at %s", k.ID, ErrOlder, old.ID, time.Unix(old.Observed, 0).UTC().Format("2006-01-02T15:04:05Z"))
+		}
+	}
+	return r, nil
+}
+
+// Withdraw takes a source of a claim back, in whatever form it is named. What the claim still
+// has is looked at again: see [State]. Errors: ErrNotFound, ErrAmbiguous; ErrNoRoot; those of
+// the store.
+func (b *Book) Withdraw(ctx context.Context, id, root, note, by string) (Kept, error) {
+	return b.change(ctx, id, func(k Kept, _ evidence.Moment) (Event, error) {
+		source := evidence.Root{ID: b.policy.spoken(root)}.Source()
+		i := slices.IndexFunc(k.Roots, func(r evidence.Root) bool { return r.Source() == source })
+		if i < 0 {
+			return Event{}, fmt.Errorf("claim %s: %w: %q; jivad claims show %s lists those that it has", k.ID, ErrNoRoot, root, k.ID)
+		}
+		return Event{Kind: Withdrawn, By: by, Text: note, Root: &evidence.Root{ID: k.Roots[i].ID, Type: k.Roots[i].Type}}, nil
 	})
 }
 
@@ -58,8 +88,8 @@ func (b *Book) Locate(ctx context.Context, id string, primary evidence.Root, rea
 		if _, err := evidence.Next(k.Class, k.Was, evidence.Located); err != nil {
 			return Event{}, fmt.Errorf("claim %s: %w", k.ID, err)
 		}
-		primary = b.rooted(primary, now)
-		if err := primary.Check(); err != nil {
+		primary, err := b.looked(k, primary, now)
+		if err != nil {
 			return Event{}, err
 		}
 		if !primary.Type.Qualifies() {
@@ -108,6 +138,32 @@ func (b *Book) Doubt(ctx context.Context, id, note, by string) (Kept, error) {
 		}
 		return Event{Kind: Doubted, By: by, Text: note}, nil
 	})
+}
+
+// Unsay notes of claims that the entry that they were taken from does not say them any more. A
+// claim that nothing else speaks for is superseded by another one, if that is named; else it
+// comes into quarantine. Errors: those of the store.
+func (b *Book) Unsay(ctx context.Context, entry string, ids []string, by string, session int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.moment()
+	var events []Event
+	for _, id := range ids {
+		k := b.state.claims[id]
+		if k == nil || k.From != entry {
+			continue
+		}
+		e := Event{Kind: Doubted, Claim: id, At: now, Session: session, By: "jivad", From: entry, Text: "the entry that it was taken from was edited, and does not say so"}
+		if by != "" && by != id && k.Sources() == 0 && k.Class != evidence.Quarantined {
+			e.Kind, e.Other = Superseded, by
+		}
+		events = append(events, e)
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	_, err := b.write(ctx, events...)
+	return err
 }
 
 // Review writes a reviewer's decision: CLEAR, HOLD, REJECT, SUPERSEDE (by other) or

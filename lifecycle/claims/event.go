@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/jivad/jivad/gate/evidence"
 )
 
@@ -22,6 +24,10 @@ const (
 	Asserted Kind = "asserted"
 	// Evidence: a root was added, or a source was looked at again.
 	Evidence Kind = "evidence_added"
+	// Withdrawn: a root was taken back. Renewed: an instrument said the same in another window;
+	// the record takes the place of the one before.
+	Withdrawn Kind = "evidence_withdrawn"
+	Renewed   Kind = "renewed"
 	// Located: its primary source was found; Replayed: its reasoning was gone through again.
 	Located  Kind = "source_located"
 	Replayed Kind = "reasoning_replayed"
@@ -38,9 +44,11 @@ const (
 	Superseded Kind = "superseded"
 	// Expired: its time is over.
 	Expired Kind = "expired"
+	// Dropped: claims of instruments, superseded long ago, were dropped; of no single claim.
+	Dropped Kind = "dropped"
 )
 
-var kinds = []Kind{Asserted, Evidence, Located, Replayed, Promoted, Doubted, Contested, Settled, Reviewed, Superseded, Expired}
+var kinds = []Kind{Asserted, Evidence, Located, Replayed, Promoted, Doubted, Contested, Settled, Reviewed, Superseded, Expired, Withdrawn, Renewed, Dropped}
 
 // Form is the version of the form of an event.
 const Form = "jivad/claim-event/1"
@@ -79,6 +87,8 @@ type Event struct {
 	// Sources are those that it was promoted on, Needed how many the policy wanted.
 	Sources []string `json:"sources,omitempty"`
 	Needed  int      `json:"needed,omitempty"`
+	// Count is how many claims were dropped so far.
+	Count int `json:"count,omitempty"`
 }
 
 // ErrEvent: a record is no event of a claim.
@@ -109,13 +119,13 @@ func (e *Event) check() error {
 		return wrong(fmt.Sprintf("its form is %q, and this program knows %s", e.Form, Form))
 	case !slices.Contains(kinds, e.Kind):
 		return wrong("an unknown kind")
-	case e.Claim == "" || len(e.Claim) > 64:
+	case (e.Claim == "") != (e.Kind == Dropped) || len(e.Claim) > 64:
 		return wrong("no claim is named")
 	case len(e.Text) > mostText || len(e.Reasoning) > mostText || !utf8.ValidString(e.Text+e.Reasoning):
 		return wrong("its text is too long, or no UTF-8")
 	case (e.Kind == Asserted) != (e.Asserted != nil):
 		return wrong("only what is asserted has a claim")
-	case (e.Kind == Evidence) && e.Root == nil:
+	case (e.Kind == Evidence || e.Kind == Withdrawn || e.Kind == Renewed) && e.Root == nil:
 		return wrong("no root is named")
 	case (e.Kind == Contested || e.Kind == Settled || e.Kind == Superseded) && e.Other == "":
 		return wrong("no other claim is named")
@@ -136,8 +146,11 @@ func (e *Event) check() error {
 	return nil
 }
 
-// Statement is a text as it is compared: case, white space and what stands at its ends do
-// not matter.
+// normal is a text in its one form, in which it is kept: NFC, with one blank between words.
+func normal(text string) string { return strings.Join(strings.Fields(norm.NFC.String(text)), " ") }
+
+// Statement is a text as it is compared: its one form, where case and what stands at its
+// ends do not matter.
 func Statement(text string) string {
-	return strings.ToLower(strings.Trim(strings.Join(strings.Fields(text), " "), " .!?;:,\"'“”„«»"))
+	return norm.NFC.String(strings.ToLower(strings.Trim(normal(text), " .!?;:,\"'“”„«»")))
 }

@@ -21,6 +21,8 @@ type Instrument struct {
 	// Topic is where it speaks, or Tool the tool that reads it: one of the two.
 	Topic string `toml:"topic"`
 	Tool  string `toml:"tool"`
+	// Topics are others on which it says the same; with them it needs no Topic.
+	Topics []string `toml:"topics"`
 	// Field is the member of an object of JSON that is the reading, members of members with
 	// dots between; empty is all that came.
 	Field string `toml:"field"`
@@ -46,11 +48,13 @@ func (in *Instrument) prepare() error {
 	if strings.TrimSpace(in.ID) == "" || len(in.ID) > 128 || strings.ContainsAny(in.ID, "#@") {
 		return errors.New("it needs an id of at most 128 bytes, without # and @")
 	}
-	if (in.Topic == "") == (in.Tool == "") {
+	if (len(in.spokenOn()) == 0) == (in.Tool == "") {
 		return errors.New("it needs a topic, or a tool")
 	}
-	if strings.ContainsAny(in.Topic, "+#\x00") || len(in.Topic) > 1024 {
-		return errors.New("its topic must be one topic, without + and #")
+	for _, topic := range in.spokenOn() {
+		if topic == "" || strings.ContainsAny(topic, "+#\x00") || len(topic) > 1024 {
+			return errors.New("its topic must be one topic, without + and #")
+		}
 	}
 	if strings.TrimSpace(in.Subject) == "" || Statement(in.Text) == "" || len(in.Text)+len(in.Subject)+len(in.Otherwise) > 1024 {
 		return errors.New("it needs a subject and a text, together at most 1024 bytes")
@@ -86,6 +90,56 @@ func (in *Instrument) prepare() error {
 	return nil
 }
 
+// spokenOn are the topics on which it speaks.
+func (in *Instrument) spokenOn() []string {
+	if in.Topic == "" {
+		return in.Topics
+	}
+	return append([]string{in.Topic}, in.Topics...)
+}
+
+// clashes says how two instruments would count one reading as two sources; empty where they
+// do not.
+func (in *Instrument) clashes(other *Instrument) string {
+	if in.root(0).Source() == other.root(0).Source() {
+		return "are one: an id is there once"
+	}
+	same := in.Tool != "" && in.Tool == other.Tool || slices.ContainsFunc(in.spokenOn(), func(topic string) bool { return slices.Contains(other.spokenOn(), topic) })
+	if same && in.Field == other.Field {
+		return "read the same: one reading would count as two sources"
+	}
+	says := func(x *Instrument) []string {
+		return slices.DeleteFunc([]string{Statement(x.Text), Statement(x.Otherwise)}, func(s string) bool { return s == "" })
+	}
+	if same && slices.ContainsFunc(says(in), func(s string) bool { return slices.Contains(says(other), s) }) {
+		return "read parts of one message, and say the same: one device would count as two sources"
+	}
+	return ""
+}
+
+// spoken gives a root its instrument's name, where it names a topic on which one of the policy
+// speaks; other roots stay as they are.
+func (p Policy) spoken(root string) string {
+	rest, is := strings.CutPrefix(evidence.CanonicalRoot(root), "mqtt:")
+	if !is {
+		return root
+	}
+	name, window, given := strings.Cut(rest, "#")
+	name = name[:max(0, strings.LastIndexByte(name, '@'))]
+	for i := range p.Instruments {
+		for _, topic := range p.Instruments[i].spokenOn() {
+			if strings.Trim(topic, " /") != name {
+				continue
+			}
+			if given {
+				window = "#" + window
+			}
+			return "sensor:" + p.Instruments[i].ID + window
+		}
+	}
+	return root
+}
+
 // operator takes a comparison apart; the first is empty for a word.
 func operator(when string) (op, rest string) {
 	for _, op := range []string{"<=", ">=", "!=", "<", ">", "="} {
@@ -99,8 +153,8 @@ func operator(when string) (op, rest string) {
 // root is the observation of a reading.
 func (in *Instrument) root(at int64) evidence.Root {
 	id, how := evidence.SensorRoot(in.ID, at, int64(in.window/time.Second)), "tool "+in.Tool
-	if in.Topic != "" {
-		how = "mqtt " + in.Topic
+	if topics := in.spokenOn(); len(topics) > 0 {
+		how = "mqtt " + topics[0]
 	}
 	return evidence.Root{ID: id, Type: evidence.Instrument, Observed: at, Retrieval: how, Agent: in.ID}
 }

@@ -3,6 +3,7 @@ package claims
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/jivad/jivad/gate/evidence"
@@ -25,9 +26,11 @@ type Observed struct {
 func (p Policy) Topics() (out []string) {
 	seen := map[string]bool{}
 	for _, in := range p.Instruments {
-		if in.Topic != "" && !seen[in.Topic] {
-			seen[in.Topic] = true
-			out = append(out, in.Topic)
+		for _, topic := range in.spokenOn() {
+			if !seen[topic] {
+				seen[topic] = true
+				out = append(out, topic)
+			}
 		}
 	}
 	return out
@@ -39,7 +42,7 @@ func (p Policy) Topics() (out []string) {
 // kept; those of others are not. Errors: ErrReading; those of the store.
 func (b *Book) Message(ctx context.Context, topic string, payload []byte, session int, allowed func(category string) bool) (out []Observed, err error) {
 	return b.readings(ctx, func(in *Instrument) bool {
-		return in.Topic == topic && topic != "" && (allowed == nil || allowed(in.Category))
+		return slices.Contains(in.spokenOn(), topic) && (allowed == nil || allowed(in.Category))
 	}, payload, session)
 }
 
@@ -54,6 +57,9 @@ func (b *Book) Result(ctx context.Context, tool string, payload []byte, session 
 func (b *Book) readings(ctx context.Context, of func(*Instrument) bool, payload []byte, session int) (out []Observed, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.unread != nil { // status tells it once
+		return nil, nil
+	}
 	for i := range b.policy.Instruments {
 		in := &b.policy.Instruments[i]
 		if !of(in) {
@@ -86,7 +92,10 @@ func (b *Book) observe(ctx context.Context, in *Instrument, holds bool, session 
 		text, contrary = in.Otherwise, in.Text
 	}
 	now := b.moment()
-	root := b.rooted(in.root(now.Unix), now)
+	root, err := b.rooted(in.root(now.Unix), now)
+	if err != nil {
+		return Observed{}, err
+	}
 	against := b.currents(contrary)
 	if Statement(text) == "" && len(against) == 0 {
 		return Observed{}, nil
@@ -111,7 +120,7 @@ func (b *Book) observe(ctx context.Context, in *Instrument, holds bool, session 
 	switch {
 	case k == nil:
 		e, err := b.asserted(Draft{
-			Text: text, Subject: in.Subject, Agent: in.ID, Source: "instrument " + in.ID, Category: in.Category,
+			Text: text, Subject: in.Subject, Agent: in.ID, Source: ofInstrument + in.ID, Category: in.Category,
 			Session: session, Consequence: evidence.Consequence(in.Consequence), Roots: []evidence.Root{root},
 		}, now)
 		if err != nil {
@@ -120,8 +129,12 @@ func (b *Book) observe(ctx context.Context, in *Instrument, holds bool, session 
 		out.Claim, events = e.Claim, append(events, e)
 	default:
 		out.Claim = k.ID
-		if !k.has(root) {
-			events = append(events, Event{Kind: Evidence, Claim: k.ID, At: now, Session: session, By: in.ID, Category: in.Category, Root: &root})
+		kind, expires := Evidence, int64(0)
+		if slices.ContainsFunc(k.Roots, func(r evidence.Root) bool { return r.Type == root.Type && r.Source() == root.Source() }) {
+			kind, expires = Renewed, b.policy.ends(now, b.policy.Classes[evidence.Reported], 0)
+		}
+		if !k.has(root) && (kind == Evidence || now.Trusted) {
+			events = append(events, Event{Kind: kind, Claim: k.ID, At: now, Session: session, By: in.ID, Category: in.Category, Root: &root, Expires: expires})
 		}
 	}
 	if stale != "" {
@@ -142,9 +155,12 @@ func (b *Book) observe(ctx context.Context, in *Instrument, holds bool, session 
 		return out, nil
 	}
 	out.Written = true
-	_, err := b.write(ctx, events...)
+	_, err = b.write(ctx, events...)
 	return out, err
 }
+
+// ofInstrument begins the source of what an instrument says.
+const ofInstrument = "instrument "
 
 // mostTurns is how often an instrument may say the contrary of what it said, in its window.
 const mostTurns = 4
@@ -197,16 +213,12 @@ func (b *Book) distrust(ctx context.Context, in *Instrument, session int, claims
 
 // currents are the claims of that statement that were neither rejected nor superseded, the
 // oldest first.
-func (b *Book) currents(text string) (out []*Kept) {
-	if Statement(text) == "" {
+func (b *Book) currents(text string) []*Kept {
+	statement := Statement(text)
+	if statement == "" {
 		return nil
 	}
-	for _, id := range b.state.said[Statement(text)] {
-		if k := b.state.claims[id]; k.Class != evidence.Rejected && k.Class != evidence.Superseded {
-			out = append(out, k)
-		}
-	}
-	return out
+	return slices.Clone(b.state.said[statement])
 }
 
 // current is the one of them that an act would rest on: one that is verified, else the newest.

@@ -31,6 +31,9 @@ type Policy struct {
 	Roots   map[evidence.RootType]time.Duration
 	// Asking is how long a person has to say yes; after that it is no.
 	Asking time.Duration
+	// KeepSuperseded is how long a claim of an instrument is kept that was superseded; 0 is
+	// for ever.
+	KeepSuperseded time.Duration
 	// TrustClock takes the clock of this machine for right though nothing vouches for it.
 	TrustClock bool
 	// Instruments are what measures.
@@ -82,7 +85,7 @@ func DefaultPolicy() Policy {
 			evidence.Instrument: time.Hour, evidence.Repository: 0, evidence.Attested: 30 * day, evidence.External: 30 * day, evidence.Human: 7 * day,
 			evidence.AgentMemory: day, evidence.Summary: day, evidence.ReviewerSigns: day,
 		},
-		Asking: 2 * time.Minute,
+		Asking: 2 * time.Minute, KeepSuperseded: 30 * day,
 	}
 }
 
@@ -93,6 +96,7 @@ type file struct {
 	AskFor      []string          `toml:"ask_for"`
 	AskTimeout  *string           `toml:"ask_timeout"`
 	TrustClock  bool              `toml:"trust_clock"`
+	Superseded  *string           `toml:"keep_superseded"`
 	Fresh       map[string]string `toml:"fresh"`
 	RootsFresh  map[string]string `toml:"roots_fresh"`
 	Instruments []Instrument      `toml:"instrument"`
@@ -148,6 +152,11 @@ func ParsePolicy(name, text string) (Policy, error) {
 		}
 		p.Asking = d
 	}
+	if f.Superseded != nil {
+		if p.KeepSuperseded, err = span(*f.Superseded); err != nil {
+			return wrong("keep_superseded: %v", err)
+		}
+	}
 	for name, text := range f.Fresh {
 		class := evidence.Class(name)
 		if _, ok := p.Classes[class]; !ok {
@@ -169,17 +178,15 @@ func ParsePolicy(name, text string) (Policy, error) {
 	if len(f.Instruments) > 256 || len(f.Acts) > 256 {
 		return wrong("more than 256 instruments or acts")
 	}
-	for i, in := range f.Instruments {
-		if err := f.Instruments[i].prepare(); err != nil {
+	for i := range f.Instruments {
+		in := &f.Instruments[i]
+		if err := in.prepare(); err != nil {
 			return wrong("instrument %q: %v", in.ID, err)
 		}
-		if slices.ContainsFunc(f.Instruments[:i], func(other Instrument) bool { return other.ID == in.ID }) {
-			return wrong("instrument %q is there twice", in.ID)
-		}
-		if at := slices.IndexFunc(f.Instruments[:i], func(other Instrument) bool {
-			return in.Topic != "" && other.Topic == in.Topic && other.Field == in.Field
-		}); at >= 0 {
-			return wrong("instruments %q and %q read the same: one reading would count as two sources", f.Instruments[at].ID, in.ID)
+		for _, other := range f.Instruments[:i] {
+			if why := in.clashes(&other); why != "" {
+				return wrong("instruments %q and %q %s", other.ID, in.ID, why)
+			}
 		}
 	}
 	for i, a := range f.Acts {

@@ -28,8 +28,10 @@ type View struct {
 
 // Filter chooses claims. Its zero value is all.
 type Filter struct {
-	Class   evidence.Class
-	Subject string
+	Class evidence.Class
+	// Standing leaves out those that another claim stands in the place of.
+	Standing bool
+	Subject  string
 	// Allowed, if not nil, tells whether claims of a category may be read.
 	Allowed func(category string) bool
 }
@@ -47,6 +49,9 @@ func (b *Book) list(f Filter) []View {
 	for _, id := range b.state.order {
 		k := b.state.claims[id]
 		if f.Subject != "" && !strings.EqualFold(k.Subject, f.Subject) || f.Allowed != nil && !f.Allowed(k.Category) {
+			continue
+		}
+		if f.Standing && k.Class == evidence.Superseded {
 			continue
 		}
 		if v := b.viewed(k, now); f.Class == "" || v.Class == f.Class {
@@ -109,16 +114,30 @@ func (b *Book) Check(ctx context.Context) (claims, records int, err error) {
 	return s.Len(), records, err
 }
 
-// TakenFrom tells whether a claim was taken from an entry, whatever became of it.
-func (b *Book) TakenFrom(entry string) bool {
+// TakenFrom tells whether a claim was taken from an entry, in the words that it has, whatever
+// became of it; those of but do not count.
+func (b *Book) TakenFrom(entry string, but ...string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, k := range b.state.claims {
-		if k.From == entry {
+	for id, k := range b.state.claims {
+		if k.From == entry && !k.unsaid && !slices.Contains(but, id) {
 			return true
 		}
 	}
 	return false
+}
+
+// Unsaid are the ids of the claims that were taken from an entry and that it does not say, in
+// the order in which they were made.
+func (b *Book) Unsaid(entry string, says func(subject, text string) bool) (out []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, id := range b.state.order {
+		if k := b.state.claims[id]; k.From == entry && !k.unsaid && !says(k.Subject, k.Text) {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 // History gives the events of a claim, in order.
@@ -184,52 +203,84 @@ type Decided struct {
 	// that were looked at for them.
 	RestsOn []string `json:"rests_on,omitempty"`
 	Claims  []string `json:"claims,omitempty"`
+	// More is how many of them were not looked at, since others do not bear it already.
+	More int `json:"not_looked_at,omitempty"`
 }
 
 // Gate decides about a use: on the claims of the statements that the policy says it rests
 // on. For each of them the claims that are verified are looked at, and where none is, all
 // that make it. A statement that nobody claims is what was said in this session alone. What
 // is found to be over is written down, so that no clock makes it fresh again. Where the
-// policy is unusable, a use of consequence fails with that.
+// policy is unusable or the records cannot be read, a use of consequence fails with that.
 func (b *Book) Gate(ctx context.Context, u Use) (Decided, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d := Decided{Tool: u.Tool, Consequence: u.Consequence}
-	if b.policy.Unusable != nil && u.Consequence != evidence.Low {
-		return d, b.policy.Unusable
+	if u.Consequence != evidence.Low {
+		if err := cmp.Or(b.unread, b.policy.Unusable); err != nil {
+			return d, err
+		}
 	}
 	var missing []evidence.Reason
-	var ids []string
+	var on []*Kept
 	for _, template := range b.restsOn(u.Tool) {
 		statement, values, ok := filled(template, u.Arguments)
 		d.RestsOn = append(d.RestsOn, statement)
-		var found []string
+		var found []*Kept
 		if ok {
 			found = b.bearing(statement, values, u.Allowed)
 		}
 		if len(found) == 0 && u.Consequence != evidence.Low {
 			missing = append(missing, evidence.Reason{Code: evidence.ContextAlone, Says: "nothing is on record of something that it rests on"})
 		}
-		ids = append(ids, found...)
+		on = append(on, found...)
 	}
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	if _, err := b.sweep(ctx, slices.Values(ids)); err != nil {
+	if len(d.RestsOn) > 1 { // one claim may bear two of them
+		slices.SortFunc(on, func(x, y *Kept) int { return strings.Compare(x.ID, y.ID) })
+		on = slices.Compact(on)
+	}
+	if _, err := b.sweep(ctx, b.withAncestors(on...)); err != nil {
 		return d, err
 	}
 	now := b.moment()
-	rests := make([]*evidence.Claim, len(ids))
-	for i, id := range ids {
-		v := b.view(b.state.claims[id], now)
-		rests[i] = &v.Claim
+	rests, more := b.rests(on, u.Consequence, now)
+	d.More = more
+	for _, k := range on {
+		d.Claims = append(d.Claims, k.ID)
 	}
-	d.Claims = ids
 	d.Decision = b.policy.Gate(evidence.Act{Name: u.Tool, Consequence: u.Consequence, Authorised: u.Authorised, Yes: u.Yes}, rests, now)
-	if len(missing) > 0 && len(ids) > 0 || u.Consequence == evidence.Medium && len(missing) > 0 {
+	if len(missing) > 0 && len(on) > 0 || u.Consequence == evidence.Medium && len(missing) > 0 {
 		d.Reasons = append(missing, d.Reasons...)
 		d.Verdict, d.Ask = evidence.Audit, false
 	}
 	return d, nil
+}
+
+// mostTold is of how many claims the reasons against an act are told.
+const mostTold = 16
+
+// rests are those of the claims that decide about an act: the first that do not bear it, and
+// how many come behind these and were not looked at; where each bears it, one of them.
+func (b *Book) rests(on []*Kept, of evidence.Consequence, now evidence.Moment) (out []*evidence.Claim, more int) {
+	known := map[string][]string{}
+	for i, k := range on {
+		c := &k.Claim
+		if fallen := b.state.fallen(k, now, known); c.Over(now) || len(fallen) > 0 {
+			v := b.view(k, now)
+			c = &v.Claim
+		}
+		if len(b.policy.Against(of, c, now)) > 0 {
+			out = append(out, c)
+		}
+		if len(out) == mostTold {
+			return out, len(on) - i - 1
+		}
+	}
+	if len(out) == 0 && len(on) > 0 {
+		v := b.view(on[0], now)
+		out = append(out, &v.Claim)
+	}
+	return out, 0
 }
 
 func (b *Book) restsOn(tool string) []string {
@@ -241,18 +292,21 @@ func (b *Book) restsOn(tool string) []string {
 	return nil
 }
 
-// bearing are the ids of the claims of a statement that an act could rest on.
-func (b *Book) bearing(statement string, values []string, allowed func(string) bool) []string {
-	var verified, others []string
-	for _, id := range b.state.said[Statement(statement)] {
-		k := b.state.claims[id]
+// bearing are the claims of a statement that an act could rest on.
+func (b *Book) bearing(statement string, values []string, allowed func(string) bool) []*Kept {
+	var verified, others []*Kept
+	var text string
+	var fits bool
+	for i, k := range b.state.said[Statement(statement)] {
+		if i == 0 || k.Text != text { // most of many say it in the same letters
+			text, fits = k.Text, says(k.Text, values)
+		}
 		switch {
-		case k.Class == evidence.Superseded || k.Class == evidence.Rejected:
-		case allowed != nil && !allowed(k.Category), !says(k.Text, values):
+		case allowed != nil && !allowed(k.Category), !fits:
 		case k.Class == evidence.Verified:
-			verified = append(verified, id)
+			verified = append(verified, k)
 		default:
-			others = append(others, id)
+			others = append(others, k)
 		}
 	}
 	if len(verified) > 0 {

@@ -25,10 +25,11 @@ func (b *Book) Tellable(allowed func(category string) bool) []Tellable {
 	now := b.moment()
 	templates := b.templates()
 	var verified, others []Tellable
+	known := map[string][]string{}
 	for _, id := range slices.Backward(b.state.order) {
 		k := b.state.claims[id]
 		class := k.Class
-		if k.Over(now) {
+		if k.Over(now) || class.Current() && len(b.state.fallen(k, now, known)) > 0 {
 			class = evidence.Stale
 		}
 		switch {
@@ -111,7 +112,7 @@ func (b *Book) Views(ids []string) []View {
 // Fresh tells whether neither the time of a claim nor that of a source is over.
 func (v *View) Fresh() bool {
 	return v.Class != evidence.Stale && !slices.ContainsFunc(v.Usable, func(r evidence.Reason) bool {
-		return r.Code == evidence.StaleRoot || r.Code == evidence.StaleRecord || r.Code == evidence.ClockUntrusted
+		return r.Code == evidence.StaleRoot || r.Code == evidence.NotStanding || r.Code == evidence.StaleRecord || r.Code == evidence.ClockUntrusted
 	})
 }
 

@@ -53,6 +53,18 @@ func Without(values []Value, g Goes) ([]Value, Gone, error) {
 		}
 	}
 	gone.Claims = len(away)
+	leaves := func(e Event) bool {
+		return away[e.Claim] || g.From[e.From] || away[e.Other] || (e.Kind == Evidence || e.Kind == Renewed) && g.Category != nil && g.Category(e.Category)
+	}
+	// That a source was taken back goes with the source.
+	seen := map[[2]string]bool{}
+	for _, e := range events {
+		if !leaves(e) {
+			for _, r := range e.roots() {
+				seen[[2]string{e.Claim, r.Source()}] = true
+			}
+		}
+	}
 	var out []Value
 	for _, v := range values {
 		e, is := events[v.Name]
@@ -66,7 +78,7 @@ func Without(values []Value, g Goes) ([]Value, Gone, error) {
 				return nil, gone, err
 			}
 			v.Data = data
-		case away[e.Claim] || g.From[e.From] || away[e.Other], e.Kind == Evidence && g.Category != nil && g.Category(e.Category):
+		case leaves(e), e.Kind == Withdrawn && !seen[[2]string{e.Claim, e.Root.Source()}]:
 			gone.Events++
 			continue
 		}
@@ -96,6 +108,17 @@ func Matching(values []Value, match func(text string) bool) (map[string]bool, er
 	return out, nil
 }
 
+// roots are the sources that an event adds to a claim.
+func (e *Event) roots() (out []evidence.Root) {
+	if e.Asserted != nil {
+		out = append(out, e.Asserted.Roots...)
+	}
+	if e.Root != nil && e.Kind != Withdrawn {
+		out = append(out, *e.Root)
+	}
+	return out
+}
+
 // words are all texts of an event.
 func (e *Event) words() []string {
 	out := []string{e.Text, e.Reasoning, e.By}
@@ -109,6 +132,19 @@ func (e *Event) words() []string {
 		}
 	}
 	return out
+}
+
+// Readable tells whether all records of claims among those given can be read.
+func Readable(values []Value) bool {
+	for _, v := range values {
+		if !strings.HasPrefix(v.Name, Prefix) {
+			continue
+		}
+		if _, err := decode(0, v.Data); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // FromOthers are the entries that records of claims were taken from and that are not there.

@@ -28,7 +28,10 @@ func drawEvents(t *rapid.T) []Event {
 		if made == 0 || made < 10 && rapid.IntRange(0, 3).Draw(t, "new") == 0 {
 			e.Kind, e.Claim = Asserted, id(made)
 			e.Category = rapid.SampledFrom([]string{"", "health", "operational"}).Draw(t, "category")
-			e.Asserted = &evidence.Claim{ID: e.Claim, Class: rapid.SampledFrom([]evidence.Class{evidence.Reported, evidence.Inferred}).Draw(t, "class"), Text: fmt.Sprintf("secret text %d.", made), Subject: "s", Agent: "a", Consequence: evidence.Low, Expires: e.Expires}
+			e.Asserted = &evidence.Claim{ID: e.Claim, Class: rapid.SampledFrom([]evidence.Class{evidence.Reported, evidence.Inferred}).Draw(t, "class"), Text: fmt.Sprintf("secret text %d.", made), Subject: "s", Agent: "a", Consequence: evidence.Low, Expires: e.Expires, Provenance: evidence.Provenance{Source: "s", Primary: "sensor:0", Reasoning: "r"}}
+			for r := range rapid.IntRange(0, 2).Draw(t, "roots") {
+				e.Asserted.Roots = append(e.Asserted.Roots, evidence.Root{ID: fmt.Sprintf("sensor:%d", r), Type: evidence.Instrument, Observed: e.At.Unix})
+			}
 			if made > 0 && rapid.Bool().Draw(t, "follows") {
 				e.Asserted.Previous = []string{id(rapid.IntRange(0, made-1).Draw(t, "previous"))}
 			}
@@ -39,7 +42,10 @@ func drawEvents(t *rapid.T) []Event {
 		e.Claim, e.Other = id(rapid.IntRange(0, made-1).Draw(t, "claim")), id(rapid.IntRange(0, made-1).Draw(t, "other"))
 		e.Kind = rapid.SampledFrom(kinds[1:]).Draw(t, "kind")
 		e.Decision = rapid.SampledFrom(evidence.Triggers()).Draw(t, "decision")
-		if e.Kind == Evidence || e.Kind == Located {
+		if e.Kind == Dropped {
+			e.Claim, e.Other = "", ""
+		}
+		if slices.Contains([]Kind{Evidence, Located, Withdrawn, Renewed}, e.Kind) {
 			e.Root = &evidence.Root{ID: fmt.Sprintf("sensor:%d", rapid.IntRange(0, 3).Draw(t, "root")), Type: rapid.SampledFrom(evidence.RootTypes()).Draw(t, "type"), Observed: e.At.Unix}
 			e.Text = e.Root.ID
 		}
@@ -106,11 +112,20 @@ func TestWithoutIsAsIfItHadNeverBeen(t *testing.T) {
 		}
 		want := NewState()
 		dropped, doubted := 0, 0
+		seen := map[string]bool{} // the sources that were ever added by what stays
+		for _, e := range events {
+			if away[e.Claim] || away[e.Other] || g.From[e.From] {
+				continue
+			}
+			for _, r := range e.roots() {
+				seen[e.Claim+" "+r.ID] = true
+			}
+		}
 		for i, e := range events {
 			e.Seq = uint64(i + 1)
 			replaced := e.Kind == Superseded || e.Kind == Reviewed && e.Decision == evidence.Replaced
 			switch {
-			case away[e.Claim] || g.From[e.From] || away[e.Other] && !replaced:
+			case away[e.Claim] || g.From[e.From] || away[e.Other] && !replaced || e.Kind == Withdrawn && !seen[e.Claim+" "+e.Root.ID]:
 				dropped++
 				continue
 			case away[e.Other]: // what took its place is gone: it is doubted, and not believed again
@@ -168,6 +183,14 @@ func TestFoldKeepsTheTable(t *testing.T) {
 			}
 			if err := k.Check(); err != nil {
 				t.Fatal(err)
+			}
+			for _, id := range s.order { // what rests on what fell has fallen
+				one := s.claims[id]
+				for _, p := range one.Previous {
+					if on := s.standing(p); one.Class.Current() && !on.Class.Current() && !slices.Contains(one.past, p) {
+						t.Fatalf("%s is %s and follows from %s, which is %s", id, one.Class, p, on.Class)
+					}
+				}
 			}
 		}
 		if got := folded(t, kept(t, events)); !reflect.DeepEqual(got, s) {

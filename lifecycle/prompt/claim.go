@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -66,8 +67,13 @@ func (c Claim) quoted() string {
 		contested = ", contested"
 	}
 	head := fmt.Sprintf("%s, %s old, %s, %s%s", c.Class, age(c.Age), counted(int64(c.Sources), "independent source"), fresh, contested)
-	return head + ":\n" + Quote(about+strings.TrimSpace(c.Text), utf8.RuneCountInString(about)+ChatClaimRunes)
+	text := heading.ReplaceAllString(strings.TrimSpace(c.Text), "\n$1")
+	return head + ":\n" + Quote(about+text, utf8.RuneCountInString(about)+ChatClaimRunes)
 }
+
+// heading is a mark of a heading within a line: a claim is kept on one. On a line of its own it
+// is taken for what it was meant to be, and lends no voice.
+var heading = regexp.MustCompile(` (#+ )`)
 
 // age says how long something is in the largest unit of which it has one.
 func age(seconds int64) string {
