@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -21,6 +20,8 @@ import (
 
 	ollama "github.com/ollama/ollama/api"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/jivad/jivad/internal/testport"
 )
 
 // sharedFolder is $JIVAD_SHARED, or the folder "shared" beside the checkout.
@@ -125,10 +126,9 @@ func noting(file string, next http.Handler) http.Handler {
 }
 
 func unusedPort(ts *testscript.TestScript) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := testport.Unused()
 	ts.Check(err)
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	return strconv.Itoa(port)
 }
 
 // freePort puts the number of a port that nobody listens at into a variable:

@@ -22,6 +22,7 @@ import (
 	mqtt "github.com/eclipse/paho.mqtt.golang"
 
 	"github.com/jivad/jivad/internal/broker"
+	"github.com/jivad/jivad/internal/testport"
 	"github.com/jivad/jivad/lifecycle/tools"
 )
 
@@ -39,14 +40,11 @@ func newMosquitto(t *testing.T, more ...string) *mosquitto {
 	if _, err := exec.LookPath("mosquitto"); err != nil {
 		t.Skip("skipped: there is no mosquitto; on Debian, apt-get install mosquitto")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := testport.Unused()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &mosquitto{t: t, port: l.Addr().(*net.TCPAddr).Port}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	m := &mosquitto{t: t, port: port}
 	m.config = filepath.Join(t.TempDir(), "mosquitto.conf")
 	if os.Getuid() == 0 {
 		more = append(more, "user root") // else it may not read in the folders of a test

@@ -19,6 +19,7 @@ var arrows = map[string][]string{
 	"boards":              {},
 	"internal/atomicfile": {},
 	"internal/faults":     {},
+	"internal/testport":   {},
 	"internal/ledger":     {},
 	"internal/sample":     {},
 	"internal/house":      {},
