@@ -170,6 +170,9 @@ func TestManyPhrases(t *testing.T) {
 
 // No character becomes more Latin letters than is reckoned with.
 func TestLatinLettersOfCharacters(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the plain run has it")
+	}
 	l := newLetters()
 	for r := range rune(unicode.MaxRune + 1) {
 		if s := string(r); leastBytes([]byte(strings.Repeat(l.of(r).form, 5))) > 5*len(s) {

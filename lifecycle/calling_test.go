@@ -256,6 +256,9 @@ func TestNamesLast(t *testing.T) {
 // An answer that cannot be used is asked for again a few times, then the built-in name
 // stays, until another model is there. A restart begins nothing anew.
 func TestNamesThatAreRefused(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the plain run has it")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		answers := []string{"", "Dear Esmeralda", "77 herons", "a **bold** one", strings.Repeat("still ", 9), "one\nand two", "same for all"}
 		for i, name := range answers {

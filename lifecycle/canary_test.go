@@ -51,6 +51,9 @@ func recordsOf(t *testing.T, w *world) (out map[string]string) {
 // is signed, sent or handed on, or in the rules of a prompt and of SOUL.md. And the
 // ordinary lessons are there.
 func TestNoCanaryLeavesItsLife(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the plain run has it")
+	}
 	all := hundred()
 	if len(all) != canaryKinds*ofEachKind {
 		t.Fatalf("%d canaries", len(all))
@@ -98,7 +101,7 @@ func canariesIn(t *testing.T, all []canary, writes bool) {
 			t.Fatalf("%+v %v", l, err)
 		}
 		m.mu.Lock()
-		if owed[planted] = m.lies; len(m.lies) == 0 || testing.Short() {
+		if owed[planted] = m.lies; len(m.lies) == 0 {
 			planted++
 		}
 		m.mu.Unlock()
@@ -136,7 +139,7 @@ func canariesIn(t *testing.T, all []canary, writes bool) {
 			}
 		}
 	}
-	if writes && (!strings.Contains(told, ", with the fewest turns") || m.told < 20*len(all) && !testing.Short()) {
+	if writes && (!strings.Contains(told, ", with the fewest turns") || m.told < 20*len(all)) {
 		t.Errorf("a model worded nothing, or told %d lies only: %v\n%s", m.told, m.refused, told)
 	}
 	t.Logf("%d lives, %d lies, %v\n%s", lived, m.told, m.refused, told)

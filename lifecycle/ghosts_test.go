@@ -160,6 +160,9 @@ func TestGhostOfAStrongEntry(t *testing.T) {
 // 11 or more would be there in 1 of 500 such tests (binomial, 0.2 %). A band that
 // ended at 80 % would have 16 there, and 10 or fewer in 6 of 100; one at the median 40.
 func TestGhostsOfStrongAndOrdinaryEntries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the plain run has it")
+	}
 	const days, worlds, picked, most = 40, 4, 20, 10
 	larger := 0
 	for world := range worlds {

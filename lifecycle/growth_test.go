@@ -17,6 +17,9 @@ import (
 // bytes each, where nearly every entry belongs to one. More than that would be
 // something new.
 func TestImportCostsTheSameInALargeStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the plain run has it")
+	}
 	const days, small, large = 20, 100, 800
 	cost := func(n int) (commits, bytes int64) {
 		w := newWorld(t)

@@ -14,6 +14,9 @@ import (
 // Classical Japanese and Chinese, one file an entry: every file is an entry, and
 // is found again by twelve letters from the middle of it.
 func TestScriptsWithoutSpacesAreKeptAndFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow under the race detector; the plain run has it")
+	}
 	for _, d := range []struct {
 		name    string
 		entries int
