@@ -333,7 +333,7 @@ def vectors():
         [[distillate(0, rule("indexed"), MILLION)], [distillate(1, rule("nested"), -MILLION)]])
     yield "room", vector(
         "A rule for which there is no room is left out, and a weaker one that is shorter is not.",
-        [[distillate(n, [(f"tool.t{n}", f"tool t{n}, argument way: " + "äöüéèàç"[n] * 155, MILLION)], 900_000 - n) for n in range(7)],
+        [[distillate(n, [(f"tool.t{n}", f"tool t{n}, argument way: " + "äöüéèàç"[n] * 150, MILLION)], 900_000 - n) for n in range(7)],
          [distillate(7, [("tool.t7", "tool t7, argument way: short", MILLION)], 700_000)]])
     yield "sign", vector(
         "A rule that is preferred has the words of those who preferred it, however loud the others are.",

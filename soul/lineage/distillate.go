@@ -178,14 +178,19 @@ func Parse(data []byte) (*Distillate, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.checkForm(); err != nil {
+		return nil, err
+	}
 	if err := d.checkDetails(map[string]bool{}); err != nil {
 		return nil, err
 	}
 	return d, d.checkSignature(d.known)
 }
 
-// ParseKept is Parse without a look at the signature and for details, which take longer than
-// all the rest: for what was parsed once, and is held against a digest that was kept then.
+// ParseKept reads a distillate that was taken in once, and is held against the digest that was
+// kept then. Its form may have been wider at that time, so only the canonical form is asked
+// and what the fold needs: keys in order, each once, numbers in their ranges. Whether it would
+// be taken in today Check tells. Error: ErrForm.
 func ParseKept(data []byte) (*Distillate, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("%w: a distillate of %d bytes; at most %d", ErrForm, len(data), MaxBytes)
@@ -203,8 +208,8 @@ func ParseKept(data []byte) (*Distillate, error) {
 	if err != nil || !bytes.Equal(again, data) {
 		return nil, fmt.Errorf("%w: the distillate is not in its canonical form", ErrForm)
 	}
-	if err := d.checkForm(); err != nil {
-		return nil, err
+	if err := d.checkShape(); err != nil {
+		return nil, fmt.Errorf("distillate %s: %w", d.ID, err)
 	}
 	d.known = sha256.Sum256(d.withoutSignature(again))
 	return &d, nil
@@ -261,6 +266,30 @@ func (d *Distillate) Check() error {
 func (d *Distillate) checkForm() error {
 	if err := d.check(); err != nil {
 		return fmt.Errorf("distillate %s: %w", d.ID, err)
+	}
+	return nil
+}
+
+// checkShape is what the fold needs of a distillate, whatever form it was taken in by.
+func (d *Distillate) checkShape() error {
+	s := d.Satisfaction
+	switch {
+	case d.Schema != Schema:
+		return fmt.Errorf("%w: of the form %q, not %s", ErrForm, clipped(d.Schema), Schema)
+	case d.Life == (ID{}) || d.Sequence < 1 || d.Sequence > maxInteger:
+		return fmt.Errorf("%w: the life or the sequence is missing", ErrForm)
+	case s.Valence < -Million || s.Valence > Million || s.Confidence <= 0 || s.Confidence > Million:
+		return fmt.Errorf("%w: a satisfaction out of its range", ErrForm)
+	case len(d.Dispositions) == 0 || len(d.Dispositions) > MaxDispositions:
+		return fmt.Errorf("%w: %d dispositions, not 1 to %d", ErrForm, len(d.Dispositions), MaxDispositions)
+	}
+	for i, p := range d.Dispositions {
+		if i > 0 && d.Dispositions[i-1].Key >= p.Key {
+			return fmt.Errorf("%w: the dispositions are not in the order of their keys, each once", ErrForm)
+		}
+		if err := p.checkShape(); err != nil {
+			return fmt.Errorf("disposition %d: %w", i+1, err)
+		}
 	}
 	return nil
 }

@@ -33,13 +33,21 @@ func (p Disposition) Check() error {
 }
 
 func (p Disposition) check() error {
+	if err := p.checkShape(); err != nil {
+		return err
+	}
+	return CheckRule(p.Key, p.Guidance)
+}
+
+// checkShape asks for what the fold needs.
+func (p Disposition) checkShape() error {
 	switch {
 	case len(p.Key) > keyBytes || !keyForm.MatchString(p.Key):
 		return fmt.Errorf("%w: a key is AREA.NAME in lower-case letters, digits and _", ErrForm)
 	case p.Weight < -Million || p.Weight > Million || p.Confidence <= 0 || p.Confidence > Million:
 		return fmt.Errorf("%w: a weight or confidence out of its range", ErrForm)
 	}
-	return CheckRule(p.Key, p.Guidance)
+	return nil
 }
 
 func (p Disposition) checkDetails() error {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
@@ -117,5 +118,81 @@ func TestTheTablesOfTheForm(t *testing.T) {
 	const want = "f0291142a75470b7ec3c93d2320c11905e5b9ae0cfb3ac0accc9d0ec0a1eae74"
 	if got := hex.EncodeToString(h.Sum(nil)); got != want {
 		t.Errorf("the tables of Unicode %s and %s are %s, not %s", unicode.Version, norm.Version, got, want)
+	}
+}
+
+// What was taken in by a wider form of before is read again, folds as it did, and is in no
+// prompt; it is not taken in anew.
+func TestAnEarlierForm(t *testing.T) {
+	for name, guidance := range map[string]string{
+		"another scope": "tool book, argument max stops: 2", "long": "tool fare, argument way: " + strings.Repeat("x", lineage.ChoiceRunes+1),
+		"no scope": "be quick", "a detail": "tool fare, argument way: call +43 664 70 12 113", "lines": "tool fare, argument way: x\nand more",
+	} {
+		d := lived(t, 1, 1, lineage.Million, lineage.Digest{}, guidance)
+		data, err := d.Canonical()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lineage.Parse(data); !errors.Is(err, lineage.ErrForm) {
+			t.Errorf("%s is parsed: %v", name, err)
+		}
+		kept, err := lineage.ParseKept(data)
+		if err != nil {
+			t.Errorf("%s is not read again: %v", name, err)
+			continue
+		}
+		l := lineage.New(root, identity)
+		if err := l.Admit(kept); !errors.Is(err, lineage.ErrForm) {
+			t.Errorf("%s is taken in: %v", name, err)
+		}
+		merge(t, l, kept)
+		rules := l.Rules()
+		if len(rules) != 1 || rules[0].Guidance != guidance || rules[0].Check() == nil {
+			t.Errorf("%s: %+v", name, rules)
+		}
+		if text := lineage.Render(rules); text != "" {
+			t.Errorf("%s is rendered: %s", name, text)
+		}
+	}
+}
+
+// What the fold cannot do without is asked of what was kept too.
+func TestKeptHasAShape(t *testing.T) {
+	for name, change := range map[string]func(*lineage.Distillate){
+		"a schema":        func(d *lineage.Distillate) { d.Schema = "jivad/distillate/2" },
+		"a life":          func(d *lineage.Distillate) { d.Life = lineage.ID{} },
+		"a sequence":      func(d *lineage.Distillate) { d.Sequence = 0 },
+		"a valence":       func(d *lineage.Distillate) { d.Satisfaction.Valence = 2 * lineage.Million },
+		"a confidence":    func(d *lineage.Distillate) { d.Satisfaction.Confidence = 0 },
+		"a rule":          func(d *lineage.Distillate) { d.Dispositions = []lineage.Disposition{} },
+		"a weight":        func(d *lineage.Distillate) { d.Dispositions[0].Weight = -2 * lineage.Million },
+		"a rule's record": func(d *lineage.Distillate) { d.Dispositions[0].Confidence = 0 },
+		"a key":           func(d *lineage.Distillate) { d.Dispositions[0].Key = "" },
+		"each key once":   func(d *lineage.Distillate) { d.Dispositions = append(d.Dispositions, d.Dispositions[0]) },
+	} {
+		d := lived(t, 1, 1, lineage.Million, lineage.Digest{}, "tool fare, argument way: indexed")
+		change(d)
+		data, err := d.Canonical()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := lineage.ParseKept(data); !errors.Is(err, lineage.ErrForm) {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+}
+
+// A rule for which there is no room is left out, and a weaker one that is shorter is not.
+func TestAShorterRuleFits(t *testing.T) {
+	var rules []lineage.Rule
+	for i := range 6 {
+		rules = append(rules, lineage.Rule{
+			Key: fmt.Sprintf("tool.t%d", i), Weight: lineage.Million - int64(i), Guidance: fmt.Sprintf("tool t%d, argument way: %s", i, strings.Repeat("ä", 150)),
+		})
+	}
+	rules = append(rules, lineage.Rule{Key: "tool.t9", Weight: 1, Guidance: "tool t9, argument way: short"})
+	text := lineage.Render(rules)
+	if strings.Contains(text, "tool t4") || !strings.Contains(text, "tool t3") || !strings.Contains(text, "tool t9") || len(text) > lineage.RenderBytes {
+		t.Errorf("%d bytes:\n%s", len(text), text)
 	}
 }

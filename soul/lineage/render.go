@@ -22,7 +22,8 @@ const asks = "Open questions, on which earlier work was of two minds. Take no si
 // Render gives the text of rules that enters a prompt, ending in a newline, or nothing
 // where there are none: the 12 of greatest weight that fit into 1,536 bytes, ties by key,
 // without those for which there is no room; contested ones as questions, behind the others.
-// What they are is always said first. The same rules give the same bytes.
+// What they are is always said first. Left out, too, are those that would not be taken in
+// today, of a form of before. The same rules give the same bytes, by one version of the form.
 func Render(rules []Rule) string {
 	order := slices.Clone(rules)
 	order = slices.DeleteFunc(order, func(r Rule) bool { return r.Weight == 0 && !r.Contested })
@@ -32,6 +33,9 @@ func Render(rules []Rule) string {
 	var settled, open []string
 	size := len(leads)
 	for _, r := range order {
+		if r.Check() != nil {
+			continue
+		}
 		line := line(r)
 		more := len(line)
 		if r.Contested && len(open) == 0 {

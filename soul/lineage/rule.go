@@ -32,6 +32,15 @@ type Rule struct {
 	Contested bool  `json:"contested"`
 }
 
+// Check tells whether the words of a rule would be taken in today: those of a lineage that was
+// begun by an earlier form may not. Error: ErrForm.
+func (r Rule) Check() error {
+	if err := CheckRule(r.Key, r.Guidance); err != nil {
+		return err
+	}
+	return Disposition{Guidance: r.Guidance}.checkDetails()
+}
+
 // contribution is one disposition with what it counts for.
 type contribution struct {
 	of     *Distillate
