@@ -199,8 +199,9 @@ func (t *Taken) cut(best history, after map[string][]byte, here func(n int64) bo
 	return nil
 }
 
-// owe notes what the next start takes out: lives that were excised in one course and are
-// in the other, and what the file of the copy still holds of lives that are gone.
+// owe notes what the next start takes out: lives that were excised in the other course, by
+// whatever is here of them, so that each has its tombstone here too, and what the file of the
+// copy still holds of lives that are gone.
 func (t *Taken) owe(before, best history, gone map[string]bool, after map[string][]byte) error {
 	owed, out := false, []lineage.ID{}
 	for name, data := range before.records {
@@ -209,7 +210,7 @@ func (t *Taken) owe(before, best history, gone map[string]bool, after map[string
 		}
 		if strings.HasPrefix(name, prefixMember) {
 			owed = true
-			if d, err := lineage.Parse(data); err == nil && gone[d.Life.String()] {
+			if d, err := lineage.ParseKept(data); err == nil && gone[d.Life.String()] {
 				t.Excised++
 			}
 		}
@@ -219,16 +220,28 @@ func (t *Taken) owe(before, best history, gone map[string]bool, after map[string
 		owed = owed || drafted && gone[id.String()]
 	}
 	mine := best.excised()
+	for text := range gone {
+		if mine[text] {
+			continue
+		}
+		id, err := lineage.IDOf(text)
+		if err != nil {
+			return unreadable(prefixTombstone+text, err)
+		}
+		out, owed = append(out, id), true
+		if l, is := best.lives[id]; is && !l.State.Over() {
+			t.Excised++
+		}
+	}
 	for name, data := range best.records {
 		if !strings.HasPrefix(name, prefixMember) {
 			continue
 		}
-		d, err := lineage.Parse(data)
+		d, err := kept(name, data)
 		if err != nil {
-			return unreadable(name, err)
+			return err
 		}
 		if life := d.Life.String(); gone[life] && !mine[life] {
-			out, owed = append(out, d.Life), true
 			t.Excised++
 		}
 	}
@@ -236,7 +249,7 @@ func (t *Taken) owe(before, best history, gone map[string]bool, after map[string
 		return nil
 	}
 	slices.SortFunc(out, lineage.ID.Compare)
-	v, err := encode(nameAgain, slices.Compact(out))
+	v, err := encode(nameAgain, out)
 	after[nameAgain] = v.Data
 	return err
 }

@@ -362,6 +362,12 @@ func (p *Projections) judge(next *lives.Life) (values []Value, merged *lineage.L
 	if err := json.Unmarshal(data, &d); err != nil {
 		return nil, nil, unreadable(draftName(next.Sequence), err)
 	}
+	switch err := p.buried(next.ID); {
+	case errors.Is(err, ErrTombstone):
+		return nil, nil, next.Decline("excised")
+	case err != nil:
+		return nil, nil, err
+	}
 	withheld := d.only(p.storable) // consent is asked again: it may be another than then
 	s, err := distil.Judge(p.models, distil.Signals{Rating: next.Rating, Values: d.Signals})
 	if err != nil {
@@ -374,12 +380,20 @@ func (p *Projections) judge(next *lives.Life) (values []Value, merged *lineage.L
 		}
 		return nil, nil, next.Decline("no signal: nobody judged it")
 	}
-	rules := d.Worked
+	rules, report := d.Worked, &d.Reports[0]
 	if s.Valence < 0 {
-		rules = d.Failed
+		rules, report = d.Failed, &d.Reports[1]
+	}
+	rules, refused := admitted(rules, report)
+	if refused > 0 {
+		if next.Obligation.Report, err = json.Marshal(d.Reports); err != nil {
+			return nil, nil, err
+		}
 	}
 	switch {
 	case len(rules) > 0:
+	case refused > 0:
+		return nil, nil, next.Decline(refusedRules)
 	case withheld > 0:
 		return nil, nil, next.Decline(withdrawnFrom)
 	default:
@@ -403,6 +417,10 @@ func (p *Projections) judge(next *lives.Life) (values []Value, merged *lineage.L
 	}
 	if err := out.Sign(p.key); err != nil {
 		return nil, nil, err
+	}
+	if err := out.Check(); err != nil { // it is no other one at the next try
+		p.o.Log.Warn("the lineage does not take in what a life left", "life", next.Sequence, "why", err)
+		return nil, nil, next.Decline(refusedRules)
 	}
 	values, merged, err = p.merge(out)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jivad/jivad/lifecycle/consent"
 	"github.com/jivad/jivad/lifecycle/distil"
@@ -184,6 +185,23 @@ func (p *Projections) loadLineage() (*lineage.Lineage, error) {
 		return nil
 	})
 	return l, err
+}
+
+// kept reads a distillate of the lineage by the digest that it is named by. It may be of an
+// earlier form; see lineage.ParseKept.
+func kept(name string, data []byte) (*lineage.Distillate, error) {
+	d, err := lineage.ParseKept(data)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	digest, err := d.Digest()
+	if err == nil && digest.String() != strings.TrimPrefix(name, prefixMember) {
+		err = fmt.Errorf("%w: it is not what was kept", lineage.ErrChain)
+	}
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	return d, nil
 }
 
 func unreadable(name string, err error) error {

@@ -147,9 +147,9 @@ func (p *Projections) Guidance() ([]string, error) {
 		}
 	}
 	err := p.o.Store.Values(prefixMember, func(name string, data []byte) error {
-		d, err := lineage.Parse(data)
+		d, err := kept(name, data)
 		if err != nil {
-			return unreadable(name, err)
+			return err
 		}
 		add(d.Dispositions)
 		return nil

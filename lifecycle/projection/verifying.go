@@ -42,14 +42,24 @@ func (p *Projections) Verify(ctx context.Context) (int, error) {
 	for _, l := range all {
 		device[l.ID] = l.Device
 	}
+	var refused error
 	for _, digest := range fresh.Members() {
 		d, _ := fresh.Member(digest)
-		if err := errors.Join(fresh.Admit(d), p.buried(d.Life)); err != nil {
+		admit := fresh.Admit(d)
+		if errors.Is(admit, lineage.ErrForm) || errors.Is(admit, lineage.ErrWeight) || errors.Is(admit, lineage.ErrNoSignal) {
+			// All are told, so that all can be taken out.
+			refused = errors.Join(refused, fmt.Errorf("life %s left what is not taken in any more: %w; jivad excise %s takes it out", d.Life, admit, d.Life))
+			admit = d.CheckSignature()
+		}
+		if err := errors.Join(admit, p.buried(d.Life)); err != nil {
 			return 0, err
 		}
 		if counts, _ := fresh.Counts(digest); counts != digest && d.Device == device[d.Life] {
 			return 0, fmt.Errorf("life %s was distilled more than once", d.Life)
 		}
+	}
+	if refused != nil {
+		return 0, refused
 	}
 	return fresh.Size(), nil
 }
