@@ -268,3 +268,47 @@ func TestExcisedInTheCopyWaitsInTheStore(t *testing.T) {
 		})
 	}
 }
+
+// Where the store itself cannot be read, and only a copy of it tells, a life that it holds as
+// lived or not distilled ends there, since its trace is not here; what the store itself says holds.
+func TestOnlyTheStoreKnowsHowItEnds(t *testing.T) {
+	w, copied, _ := courses(t)
+	w.goesOn() // life 3 is owed
+	never := func(int64) bool { return false }
+	for present, want := range map[bool]int{true: 0, false: 1} {
+		taken, err := Carry(valuesIn(copied.store), [][]Value{valuesIn(w.store)}, present, never, lives.Stamp{})
+		if err != nil || taken.Cut != want {
+			t.Fatalf("the store is there %v: %+v, %v", present, taken, err)
+		}
+		after := copied.copied()
+		if err := after.store.Put(t.Context(), taken.Values...); err != nil {
+			t.Fatal(err)
+		}
+		l, err := lives.Decode(after.store.records[lifeName(3)])
+		if err != nil || (l.State == lives.Dissolved && l.Obligation.Status == lives.Declined) == present {
+			t.Errorf("the store is there %v: %+v, %v", present, l.Obligation, err)
+		}
+	}
+}
+
+// The note to a rating goes with a life that is excised before it is distilled.
+func TestTheNoteIsExcised(t *testing.T) {
+	w := newWorld(t)
+	p := w.must(w.open())
+	if _, err := live(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	const note = "she was so tired"
+	if l, err := p.RateWith(t.Context(), 0, lineage.Million, note); err != nil || l.Note != note {
+		t.Fatal(l.Note, err)
+	}
+	w.ends(p)
+	if _, err := p.Excise(t.Context(), []lineage.ID{p.open[1].ID}, false, "a test", nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range w.store.records {
+		if strings.Contains(string(data), note) {
+			t.Errorf("%s: %s", name, data)
+		}
+	}
+}

@@ -71,9 +71,8 @@ func (m *memory) Put(_ context.Context, values ...Value) error {
 }
 
 func (m *memory) Rewrite(ctx context.Context, f func(Value) ([]byte, error), more ...Value) error {
-	if m.dies > 0 && m.puts+1 >= m.dies {
-		m.puts++
-		return errCrash
+	if m.dies > 0 && m.puts+1 >= m.dies && !(m.after && m.puts+1 == m.dies) || m.fails != nil {
+		return m.Put(ctx)
 	}
 	next := map[string][]byte{}
 	for name, data := range m.records {
