@@ -17,9 +17,9 @@ const mostAbsorbed = 256
 
 // Absorption is what a model may be trained with.
 type Absorption struct {
-	// Rules and Gists are how many there are. Withheld gists are of categories that may not
-	// be trained with, Leaked ones repeat what happened or name somebody, Wordless
-	// impressions have none.
+	// Rules and Gists are how many there are. Withheld gists are of entries that may not be
+	// trained with, or not be read; Leaked ones repeat what happened or name somebody, and
+	// are counted with rules that do; Wordless impressions have none.
 	Rules    int `json:"rules"`
 	Gists    int `json:"gists"`
 	Withheld int `json:"withheld"`
@@ -39,6 +39,11 @@ func (c *Companion) Absorb(ctx context.Context) (Absorption, error) {
 	if missing := c.lives.Immature(); len(missing) > 0 {
 		return out, &projection.ImmatureError{Missing: missing}
 	}
+	m, err := c.readManifest()
+	if err != nil {
+		return out, err
+	}
+	detectors := append(distil.BuiltIn(), distil.NamesOf(m.Distillation.Names))
 	var b bytes.Buffer
 	write := func(asked, answered string) error {
 		type message struct {
@@ -53,6 +58,11 @@ func (c *Companion) Absorb(ctx context.Context) (Absorption, error) {
 		if r.Weight == 0 {
 			continue
 		}
+		// It may be older than a name that the manifest has now.
+		if len(distil.Leaks(r.Guidance, distil.NewIndex(distil.Trace{}), detectors)) > 0 {
+			out.Leaked++
+			continue
+		}
 		scope, choice, _ := strings.Cut(r.Guidance, ": ")
 		answer := "I prefer " + choice + "."
 		if r.Weight < 0 {
@@ -63,24 +73,18 @@ func (c *Companion) Absorb(ctx context.Context) (Absorption, error) {
 		}
 		out.Rules++
 	}
-	if err := c.absorbGists(ctx, &out, write); err != nil {
+	if err := c.absorbGists(ctx, &out, detectors, write); err != nil {
 		return out, err
 	}
 	out.Data = b.Bytes()
-	var err error
 	out.Attestation, err = c.lives.AttestExport(ctx, out.Data, c.opts.Version)
 	return out, err
 }
 
-func (c *Companion) absorbGists(ctx context.Context, out *Absorption, write func(asked, answered string) error) error {
-	m, err := c.readManifest()
-	if err != nil {
-		return err
-	}
-	detectors := append(distil.BuiltIn(), distil.NamesOf(m.Distillation.Names))
-	var top []fold.Ranked
+func (c *Companion) absorbGists(ctx context.Context, out *Absorption, detectors []distil.Detector, write func(asked, answered string) error) error {
 	state := c.store.Snapshot()
-	if top, err = state.Top(mostAbsorbed); err != nil {
+	top, err := state.Top(mostAbsorbed)
+	if err != nil {
 		return err
 	}
 	for _, d := range top {
@@ -102,8 +106,7 @@ func (c *Companion) absorbGists(ctx context.Context, out *Absorption, write func
 			out.Wordless++
 			continue
 		}
-		var category consent.Category
-		if category.UnmarshalText([]byte(x.Category)) != nil || !c.lives.Trains(category) {
+		if !c.trains(x.Category, t.Found) || !c.mayRead(i.Sequence, x, t) {
 			out.Withheld++
 			continue
 		}
@@ -119,4 +122,11 @@ func (c *Companion) absorbGists(ctx context.Context, out *Absorption, write func
 		out.Gists++
 	}
 	return nil
+}
+
+// trains tells whether an entry may be made part of a model: whether that is allowed of the
+// category that the person set, and of the one that a model found, if any. What leaves as
+// training data is not got back, so here a found one counts though nobody said anything of it.
+func (c *Companion) trains(own, found string) bool {
+	return c.lives.Trains(consent.OfEntry(own)) && (found == "" || c.lives.Trains(consent.OfEntry(found)))
 }

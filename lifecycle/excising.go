@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -171,7 +172,9 @@ var spokenOfRules = []string{valueVoice, valueNarrate, valueOwnWords, valueOwnSo
 
 // firstTold is the first session in which rules may have been told that are not of the
 // versions that are there. It is the first whose SOUL.md knows them, or the one after that:
-// the last SOUL.md before a judgement is written once more with it.
+// the last SOUL.md before a judgement is written once more with it. Where the last life of
+// that session ended before it, by a crash say, what was answered after that may have been
+// told them too.
 func (c *Companion) firstTold(first int, there map[string]bool) (int, error) {
 	all, err := c.lives.Lives(math.MaxInt)
 	if err != nil {
@@ -179,11 +182,15 @@ func (c *Companion) firstTold(first int, there map[string]bool) (int, error) {
 	}
 	all = slices.DeleteFunc(all, func(l lives.Life) bool { return l.Session != first })
 	knew := func(l lives.Life) bool { return !there[l.Base.String()] }
-	if len(all) == 0 || slices.ContainsFunc(all, knew) {
+	last := func(a, b lives.Life) int { return cmp.Compare(a.Sequence, b.Sequence) }
+	if len(all) == 0 || slices.ContainsFunc(all, knew) || slices.Contains(amidst, slices.MaxFunc(all, last).Reason) {
 		return first, nil
 	}
 	return first + 1, nil
 }
+
+// amidst are the reasons for which a life ends while its session goes on.
+var amidst = []string{lives.ByTTL, lives.ByEvents, lives.ByFailures, lives.ByGap, lives.ByCrash, lives.ByFull, lives.ByMind}
 
 // saidWithRules is the first entry of the sessions in which rules that go were told: what a
 // model answered since may speak of them, and what it said of entries (D-24). 0 where they
