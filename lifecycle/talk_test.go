@@ -261,6 +261,7 @@ func TestWhatCanWaitWaitsForATalk(t *testing.T) {
 		go func() { done <- c.Run(ctx) }()
 		defer func() { cancel(); <-done }()
 		w.write(t, c, "A slow walk by the river.")
+		synctest.Wait() // the first try to have it judged is over
 		_, err := c.Talk(t.Context(), lifecycle.TalkRequest{Said: "Are you there?", Forget: true}, func(string) error {
 			m.is("", "abc")
 			time.Sleep(10 * time.Minute)
