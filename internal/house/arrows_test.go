@@ -33,7 +33,7 @@ var arrows = map[string][]string{
 	"lifecycle/lives":     {"soul/lineage"},
 	"lifecycle/manifest":  {"soul/lineage", "lifecycle/consent", "lifecycle/distil", "lifecycle/tools", "internal/faults"},
 	"lifecycle/projection": {
-		"soul/lineage", "lifecycle/consent", "lifecycle/distil", "lifecycle/tools", "lifecycle/lives", "lifecycle/manifest", "internal/atomicfile",
+		"soul/lineage", "soul/detail", "lifecycle/consent", "lifecycle/distil", "lifecycle/tools", "lifecycle/lives", "lifecycle/manifest", "internal/atomicfile",
 	},
 	"chitta/fold":      {"reactivation", "gate"},
 	"chitta/neighbour": {"chitta/fold"},

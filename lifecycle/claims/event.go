@@ -152,5 +152,8 @@ func normal(text string) string { return strings.Join(strings.Fields(norm.NFC.St
 // Statement is a text as it is compared: its one form, where case and what stands at its
 // ends do not matter.
 func Statement(text string) string {
-	return norm.NFC.String(strings.ToLower(strings.Trim(normal(text), " .!?;:,\"'“”„«»")))
+	return norm.NFC.String(strings.ToLower(bare(text)))
 }
+
+// bare is a text in its one form without what may stand at its ends.
+func bare(text string) string { return strings.Trim(normal(text), " .!?;:,\"'“”„«»") }

@@ -83,9 +83,14 @@ func (s *State) fall(k *Kept, e Event) {
 
 // fallenOf are the claims that one follows from and that are on record as not to be relied
 // on, without those that a reviewer has looked past.
-func (s *State) fallenOf(k *Kept) (out []string) {
+func (s *State) fallenOf(k *Kept) []string {
+	return slices.DeleteFunc(s.notCurrent(k), func(id string) bool { return slices.Contains(k.past, id) })
+}
+
+// notCurrent are all of them, looked past or not.
+func (s *State) notCurrent(k *Kept) (out []string) {
 	for _, id := range k.Previous {
-		if p := s.standing(id); (p == nil || !p.Class.Current()) && !slices.Contains(k.past, id) {
+		if p := s.standing(id); p == nil || !p.Class.Current() {
 			out = append(out, id)
 		}
 	}

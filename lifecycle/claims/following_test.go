@@ -270,3 +270,17 @@ func TestAPromotionOnRecordIsAskedAgain(t *testing.T) {
 		}
 	}
 }
+
+// Whoever clears a claim looks past all that it follows from as it stands then, also what was
+// looked past before.
+func TestAClearanceKeepsEarlierOnes(t *testing.T) {
+	b := open(t, newMemory(), &clock{unix: noon})
+	one, two := inferred(t, b, "premise"), inferred(t, b, "premise two")
+	k := inferred(t, b, "Pump 3 leaks", one.ID, two.ID)
+	for _, p := range []Kept{one, two} {
+		must[Kept](t)(b.Review(t.Context(), p.ID, evidence.Refused, "", "", "person"))
+		if v := must[Kept](t)(b.Review(t.Context(), k.ID, evidence.Cleared, "", "", "person")); v.Class != evidence.Inferred || len(v.Fallen) > 0 {
+			t.Errorf("cleared, it is %s: %v", v.Class, v.Fallen)
+		}
+	}
+}

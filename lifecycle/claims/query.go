@@ -224,11 +224,11 @@ func (b *Book) Gate(ctx context.Context, u Use) (Decided, error) {
 	var missing []evidence.Reason
 	var on []*Kept
 	for _, template := range b.restsOn(u.Tool) {
-		statement, values, ok := filled(template, u.Arguments)
+		statement, exactly, ok := filled(template, u.Arguments)
 		d.RestsOn = append(d.RestsOn, statement)
 		var found []*Kept
 		if ok {
-			found = b.bearing(statement, values, u.Allowed)
+			found = b.bearing(statement, exactly, u.Allowed)
 		}
 		if len(found) == 0 && u.Consequence != evidence.Low {
 			missing = append(missing, evidence.Reason{Code: evidence.ContextAlone, Says: "nothing is on record of something that it rests on"})
@@ -293,13 +293,13 @@ func (b *Book) restsOn(tool string) []string {
 }
 
 // bearing are the claims of a statement that an act could rest on.
-func (b *Book) bearing(statement string, values []string, allowed func(string) bool) []*Kept {
+func (b *Book) bearing(statement string, exactly *regexp.Regexp, allowed func(string) bool) []*Kept {
 	var verified, others []*Kept
 	var text string
 	var fits bool
 	for i, k := range b.state.said[Statement(statement)] {
 		if i == 0 || k.Text != text { // most of many say it in the same letters
-			text, fits = k.Text, says(k.Text, values)
+			text, fits = k.Text, exactly.MatchString(bare(k.Text))
 		}
 		switch {
 		case allowed != nil && !allowed(k.Category), !fits:
@@ -333,9 +333,11 @@ var (
 	fitting = regexp.MustCompile(`^[\pL\pN_/]([^\s{}]{0,126}[\pL\pN_/])?$`)
 )
 
-// filled puts arguments in the places of a statement, and gives them. ok tells whether each
-// could be filled: with a word, a number or a truth value, exactly as it stands there.
-func filled(template string, arguments []byte) (statement string, values []string, ok bool) {
+// filled puts arguments in the places of a statement. exactly is how a claim must say it, with
+// each argument at its own place and letter by letter: case and marks that make no difference
+// to a statement may be all the difference to a tool. ok tells whether each place could be
+// filled: with a word, a number or a truth value, exactly as it stands there.
+func filled(template string, arguments []byte) (statement string, exactly *regexp.Regexp, ok bool) {
 	ok = true
 	statement = place.ReplaceAllStringFunc(template, func(name string) string {
 		value, err := member(arguments, []string{name[1 : len(name)-1]})
@@ -343,23 +345,18 @@ func filled(template string, arguments []byte) (statement string, values []strin
 			ok = false
 			return name
 		}
-		values = append(values, value)
 		return value
 	})
-	return statement, values, ok
-}
-
-// says tells whether a claim has each value as a word of its own, letter by letter: case and
-// marks that make no difference to a statement may be all the difference to a tool.
-func says(text string, values []string) bool {
-	words := strings.Fields(text)
-	for i, w := range words {
-		words[i] = strings.Trim(w, ".!?;:,\"'“”„«»")
+	if !ok {
+		return statement, nil, false
 	}
-	for _, v := range values {
-		if !slices.Contains(words, v) {
-			return false
-		}
+	var form strings.Builder
+	rest := bare(template)
+	for at := place.FindStringIndex(rest); at != nil; at = place.FindStringIndex(rest) {
+		value, _ := member(arguments, []string{rest[at[0]+1 : at[1]-1]})
+		form.WriteString("(?i:" + regexp.QuoteMeta(rest[:at[0]]) + ")" + regexp.QuoteMeta(value))
+		rest = rest[at[1]:]
 	}
-	return true
+	exactly, err := regexp.Compile("^" + form.String() + "(?i:" + regexp.QuoteMeta(rest) + ")$")
+	return statement, exactly, err == nil
 }

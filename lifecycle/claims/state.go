@@ -243,7 +243,7 @@ func (s *State) review(k *Kept, e Event) {
 	}
 	switch e.Decision {
 	case evidence.Cleared:
-		k.past = s.fallenOf(k)
+		k.past = s.notCurrent(k)
 	case evidence.Refused:
 		k.Refuted = k.SourceKeys()
 	case evidence.Replaced:
