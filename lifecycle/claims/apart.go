@@ -104,8 +104,7 @@ func (b *Book) Apart(ctx context.Context, g Goes) (*Book, Leaving, error) {
 		if err != nil {
 			return nil, Leaving{}, err
 		}
-		// It may stand in SOUL.md from then on.
-		if (out.IDs[e.Claim] || out.IDs[e.Other]) && (e.Kind == Doubted || e.Kind == Contested) {
+		if (out.IDs[e.Claim] || out.IDs[e.Other]) && unsettles(e) {
 			out.Shown = true
 			out.Session = firstOf(out.Session, e.Session)
 		}
@@ -117,6 +116,19 @@ func (b *Book) Apart(ctx context.Context, g Goes) (*Book, Leaving, error) {
 		out.Session = max(1, out.Asserted)
 	}
 	return apart, out, nil
+}
+
+// unsettles tells whether a claim may stand in SOUL.md from an event on: it came into
+// quarantine, or is contested, by that; or, of one that follows from others, whenever one of
+// those falls.
+func unsettles(e Event) bool {
+	switch e.Kind {
+	case Doubted, Contested, Withdrawn:
+		return true
+	case Asserted:
+		return e.Asserted != nil && len(e.Asserted.Previous) > 0
+	}
+	return false
 }
 
 // Leaving is what goes.
